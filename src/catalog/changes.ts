@@ -2,7 +2,8 @@
 import { plainEndpoint } from '@/catalog/dialects/read-dialect'
 import { sha256Hex } from '@/lib/ids'
 import { formatPrice } from '@/lib/money'
-import { CLASS_WORDS } from './losses'
+import { CLASS_WORDS, linePrice } from './losses'
+import { unitName } from './price-line-file'
 import type { Catalog, Model, PriceList, Pricing, Provider, Target, Tier } from './types'
 
 /** Null if the fact did not, or will not, exist. */
@@ -146,7 +147,8 @@ function addPrices(facts: Map<string, string>, what: string, pricing: Pricing): 
   for (const [tier, list] of pricing.serviceTiers ?? []) addList(facts, `${what} of ${tier}`, list)
 }
 
-function addList(facts: Map<string, string>, what: string, { base, steps }: PriceList): void {
+function addList(facts: Map<string, string>, what: string, { base, steps, lines = [] }: PriceList): void {
+  for (const line of lines) facts.set(`${what} ${unitName(line)}`, `$${linePrice(line)}`)
   const lists = [
     { above: '', prices: base },
     ...steps.map((step) => ({ above: ` above ${step.aboveInputTokens}`, prices: step.prices })),

@@ -1,9 +1,8 @@
 /** Embedding models in the catalogue file, turned into the shape of chat models, with no output and no cache prices. */
+import type { AnyModelFile } from './any-model-file'
 import type { FaultList } from './check'
-import type { EmbeddingModelFile, ModelFile } from './schema'
+import type { EmbeddingModelFile } from './schema'
 import type { Provider } from './types'
-
-export type AnyModelFile = Omit<ModelFile, 'kind'> & { kind?: 'chat' | 'embedding' }
 
 /** The entry as a chat model's: every input token has the same price, and there is no output. */
 export function asModelFile({ pricing, targets, ...file }: EmbeddingModelFile): AnyModelFile {

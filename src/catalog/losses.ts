@@ -1,7 +1,10 @@
 /** Finds prices below our cost, for each token class at every input length, and for each tool, at every target. */
-import { formatPrice, formatUsd } from '@/lib/money'
+import { isPerMillion } from '@/chat/units'
+import { formatPrice, formatTokenPrice, formatUsd } from '@/lib/money'
 import { pricesFor } from './price'
-import type { Catalog, Model, PriceList, Prices, Target } from './types'
+import { unitName } from './price-line-file'
+import type { Catalog, Model, PriceList, Prices, Target, UnitPrice } from './types'
+import { lineFor } from './unit-prices'
 
 export const CLASS_WORDS: Readonly<Record<keyof Prices, string>> = {
   input: 'input',
@@ -47,7 +50,13 @@ type Compared = { prices: PriceList; cost: PriceList; of: string }
 function lossesOfList(model: Model, target: Target, { prices, cost, of }: Compared): string[] {
   const steps = [prices, cost].flatMap((lists) => lists.steps.map((step) => step.aboveInputTokens))
   const starts = [...new Set([0, ...steps])].filter((start) => start < model.contextLength)
-  return starts
+  const ofLines = (prices.lines ?? []).flatMap((line) => {
+    const theirs = lineFor(cost.lines ?? [], line)
+    if (!theirs || line.price >= theirs.price) return []
+    const amounts = `sold at $${linePrice(line)}, costs $${linePrice(theirs)}`
+    return [`${unitName(line)}${of}: ${amounts} at ${target.provider.name}`]
+  })
+  const ofClasses = starts
     .sort((one, other) => one - other)
     .flatMap((start) => {
       const [ours, theirs] = [pricesFor(prices, start + 1), pricesFor(cost, start + 1)]
@@ -59,4 +68,10 @@ function lossesOfList(model: Model, target: Target, { prices, cost, of }: Compar
           return `${CLASS_WORDS[name]}${of}${above}: ${amounts} at ${target.provider.name}`
         })
     })
+  return [...ofClasses, ...ofLines]
+}
+
+/** The price of a line in USD: of a million tokens or characters, or of one other unit. */
+export function linePrice({ unit, price }: UnitPrice): string {
+  return isPerMillion(unit) ? formatPrice(price) : formatTokenPrice(price)
 }

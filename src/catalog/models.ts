@@ -2,12 +2,22 @@ import { FORMATS } from '@/formats/index'
 import { utcDayOf } from '@/lib/clock'
 import { isJsonObject } from '@/lib/json'
 import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
+import type { AnyModelFile } from './any-model-file'
 import { checkPart, type FaultList } from './check'
 import { readDataTerms } from './data-terms'
-import { type AnyModelFile, asModelFile, checkEmbedders, checkTalkers } from './embedding-models'
-import { readCost, readPricing } from './pricing'
-import { EmbeddingModelSchema, ModelSchema, type ToolPricesFile } from './schema'
-import type { Model, Pricing, Provider, Target, ToolPrice, ToolPrices } from './types'
+import { checkEmbedders, checkTalkers, asModelFile as ofEmbedding } from './embedding-models'
+import { cannotConverse, checkSold, asModelFile as ofMedia } from './media-models'
+import { readModelCost, readPricing, readTargetCost } from './pricing'
+import { EmbeddingModelSchema, MediaModelSchema, ModelSchema, type ToolPricesFile } from './schema'
+import {
+  MEDIA_KINDS,
+  type Model,
+  type Pricing,
+  type Provider,
+  type Target,
+  type ToolPrice,
+  type ToolPrices,
+} from './types'
 
 const KNOWN: ReadonlySet<string> = new Set([...FORMATS.values()].flatMap(({ serverTools }) => serverTools))
 
@@ -54,9 +64,14 @@ export function readModels(
 }
 
 function checkModel(entry: unknown, place: string, faults: FaultList): AnyModelFile | undefined {
-  if (!isJsonObject(entry) || entry.kind !== 'embedding') return checkPart(ModelSchema, entry, place, faults)
-  const file = checkPart(EmbeddingModelSchema, entry, place, faults)
-  return file && asModelFile(file)
+  const kind = isJsonObject(entry) ? entry.kind : undefined
+  if (kind === 'embedding') {
+    const file = checkPart(EmbeddingModelSchema, entry, place, faults)
+    return file && ofEmbedding(file)
+  }
+  if (!MEDIA_KINDS.some((one) => one === kind)) return checkPart(ModelSchema, entry, place, faults)
+  const file = checkPart(MediaModelSchema, entry, place, faults)
+  return file && ofMedia(file)
 }
 
 /** A fallback must have the model's own kind and be available. */
@@ -65,12 +80,15 @@ function checkKinds(
   providers: ReadonlyMap<string, Provider | undefined>,
   faults: FaultList,
 ): void {
-  const embedders = new Set(files.flatMap(({ file }) => (file.kind === 'embedding' ? [file.id] : [])))
+  const kinds = new Map(files.map(({ file }) => [file.id, file.kind ?? 'chat']))
   for (const { file, place } of files) {
-    if (file.kind === 'embedding') checkEmbedders(file, place, providers, faults)
-    else checkTalkers(file, place, providers, faults)
+    const { kind = 'chat' } = file
+    checkSold(file, place, faults)
+    if (kind === 'embedding') checkEmbedders(file, place, providers, faults)
+    if (kind === 'chat') checkTalkers(file, place, providers, faults)
     for (const [index, id] of (file.fallback ?? []).entries()) {
-      if (embedders.has(id)) faults.add(`${place}.fallback[${index}]`, `${id} embeds, and answers no conversation`)
+      const other = kinds.get(id) ?? 'chat'
+      if (other !== 'chat') faults.add(`${place}.fallback[${index}]`, `${id} ${cannotConverse(other)}`)
     }
   }
 }
@@ -109,7 +127,7 @@ function readModel(
   if (file.expirationDate !== undefined && !isDay(file.expirationDate)) {
     faults.add(`${place}.expirationDate`, 'expected a day such as 2027-01-31')
   }
-  const cost = readCost(file.pricing, `${place}.pricing`, faults)
+  const cost = readModelCost(file.pricing, `${place}.pricing`, faults)
   return {
     id: file.id,
     aliases: file.aliases ?? [],
@@ -148,7 +166,7 @@ function readTargets(
   const modelTools = readToolPrices(pricing.toolPrices, `${place}.pricing.toolPrices`, faults)
   for (const [index, entry] of entries.entries()) {
     const at = `${place}.targets[${index}]`
-    const own = entry.cost && readCost(entry.cost, `${at}.cost`, faults)
+    const own = entry.cost && readTargetCost(entry.cost, pricing, `${at}.cost`, faults)
     const known = own ?? cost
     for (const name of entry.serviceTiers ?? []) {
       if (pricing.serviceTiers?.[name]) continue

@@ -1,13 +1,18 @@
+/** The price of a usage, line by line. */
+import type { Billable, Unit } from '@/chat/units'
 import { inputTokens, type Usage } from '@/chat/usage'
 import type { Nano, Pico } from '@/lib/money'
 import { listOfTier, pricesFor, requestCost } from './price'
 import type { Catalog } from './types'
+import { plainTokens, pricedUnits } from './unit-prices'
 
-type PricedClass = 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output'
+/** Token classes, and what has a price beside them. */
+type PricedClass = 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output' | Billable
 
-type PriceLine = { class: PricedClass; tokens: number; price: Pico }
+/** `price` is pico-USD for one `unit`. */
+export type PriceLine = { class: PricedClass; unit: Unit; variant?: string; count: number; price: Pico }
 
-/** The price of `usage` by class, at the catalogue's prices for the service tier; undefined if either is not sold any more. */
+/** The price of `usage` by line, at the catalogue's prices for the service tier; undefined if either is not sold any more. */
 export function priceLines(
   catalog: Catalog,
   modelId: string,
@@ -18,12 +23,15 @@ export function priceLines(
   const list = model && listOfTier(model.pricing, tier ?? undefined)
   if (!list) return undefined
   const prices = pricesFor(list, inputTokens(usage))
+  const units = pricedUnits(list, usage)
+  const { uncached, output } = plainTokens(usage, units)
   const lines: PriceLine[] = [
-    { class: 'input', tokens: usage.uncached, price: prices.input },
-    { class: 'cacheRead', tokens: usage.cacheRead, price: prices.cacheRead },
-    { class: 'cacheWrite5m', tokens: usage.cacheWrite5m, price: prices.cacheWrite5m },
-    { class: 'cacheWrite1h', tokens: usage.cacheWrite1h, price: prices.cacheWrite1h },
-    { class: 'output', tokens: usage.output, price: prices.output },
+    { class: 'input', unit: 'token', count: uncached, price: prices.input },
+    { class: 'cacheRead', unit: 'token', count: usage.cacheRead, price: prices.cacheRead },
+    { class: 'cacheWrite5m', unit: 'token', count: usage.cacheWrite5m, price: prices.cacheWrite5m },
+    { class: 'cacheWrite1h', unit: 'token', count: usage.cacheWrite1h, price: prices.cacheWrite1h },
+    { class: 'output', unit: 'token', count: output, price: prices.output },
+    ...units.map(({ billable, ...unit }) => ({ class: billable, ...unit })),
   ]
-  return { lines: lines.filter((line) => line.tokens > 0), total: requestCost(list, usage) }
+  return { lines: lines.filter((line) => line.count > 0), total: requestCost(list, usage) }
 }

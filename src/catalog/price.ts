@@ -1,30 +1,48 @@
 /** Computes a request's price (usage times prices, rounded up once), and the most that it can cost. */
 import { STANDARD_TIER } from '@/chat/service-tier'
+import type { UnitCount } from '@/chat/units'
 import { inputTokens, type Usage } from '@/chat/usage'
 import { costNano, type Nano, nano, type Pico } from '@/lib/money'
 import type { PriceList, Prices, Pricing } from './types'
+import { costWithUnits, worstWithUnits } from './unit-prices'
 
 /** The charge for `usage` in nano-USD, at the highest price step that the input exceeds. Counts must be integers. */
 export function requestCost(pricing: PriceList, usage: Usage): Nano {
   const prices = pricesFor(pricing, inputTokens(usage))
+  if (pricing.lines !== undefined && usage.units !== undefined) return costWithUnits(pricing, prices, usage)
   return costNano(
     [usage.uncached, usage.cacheRead, usage.cacheWrite5m, usage.cacheWrite1h, usage.output],
     [prices.input, prices.cacheRead, prices.cacheWrite5m, prices.cacheWrite1h, prices.output],
   )
 }
 
-/** The most that a request costs, in nano-USD: all input at the dearest class of any list for `tier`, the requested service tier. */
-export function worstCaseCost(pricing: Pricing, inputLimit: number, outputLimit: number, tier?: string): Nano {
-  const counts = [inputLimit, outputLimit]
-  if (!pricing.serviceTiers) return worstOfList(pricing, counts, inputLimit)
-  return nano(Math.max(...coveredLists(pricing, tier).map((list) => worstOfList(list, counts, inputLimit))))
+/**
+ * The most that a request costs, in nano-USD: all input at the dearest class of any list for `tier`, the requested service tier. `most`:
+ * the most units beside tokens, and the most tokens of sounds and pictures, with one entry for each kind of unit.
+ */
+export function worstCaseCost(
+  pricing: Pricing,
+  inputLimit: number,
+  outputLimit: number,
+  tier?: string,
+  most?: readonly UnitCount[],
+): Nano {
+  const counts = [inputLimit, outputLimit] as const
+  if (!pricing.serviceTiers) return worstOfList(pricing, counts, most)
+  return nano(Math.max(...coveredLists(pricing, tier).map((list) => worstOfList(list, counts, most))))
 }
 
-function worstOfList({ base, steps }: PriceList, counts: readonly number[], inputLimit: number): Nano {
-  let cost = costNano(counts, dearest(base))
-  for (const step of steps)
-    if (inputLimit > step.aboveInputTokens) cost = nano(Math.max(cost, costNano(counts, dearest(step.prices))))
+type Limits = readonly [input: number, output: number]
+
+function worstOfList(list: PriceList, limits: Limits, most: readonly UnitCount[] | undefined): Nano {
+  let cost = worstAt(list, list.base, limits, most)
+  for (const { aboveInputTokens, prices } of list.steps)
+    if (limits[0] > aboveInputTokens) cost = nano(Math.max(cost, worstAt(list, prices, limits, most)))
   return cost
+}
+
+function worstAt({ lines }: PriceList, prices: Prices, limits: Limits, most: readonly UnitCount[] | undefined): Nano {
+  return lines ? worstWithUnits(lines, dearest(prices), limits, most) : costNano(limits, dearest(prices))
 }
 
 /** The price list of a service tier; undefined if it has none. The standard list applies if no tier is named. */

@@ -3,9 +3,10 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { AuthSchema } from '@/catalog/dialects/auth-schema'
 import { FORMAT_NAMES } from '@/chat/format-name'
 import { REGION_PATTERN } from '@/chat/preferences'
+import { BILLABLES, UNITS, VARIANT_PATTERN } from '@/chat/units'
 import { DIALECT_NAMES } from '@/dialects/dialect'
 import { oneOf } from '@/lib/schemas'
-import { CAPABILITIES, MODEL_KINDS, type ModelKind } from './types'
+import { CAPABILITIES, MEDIA_KINDS, MODEL_KINDS, type ModelKind } from './types'
 
 const MAX_DURATION_MS = 24 * 3_600_000
 const MAX_TOKENS = 100_000_000
@@ -122,14 +123,33 @@ const COSTS = {
 }
 const PriceStepSchema = strict({ aboveInputTokens: Tokens, ...PRICES, ...COSTS })
 const CostStepSchema = strict({ aboveInputTokens: Tokens, ...COSTS })
+const LineUsd = Type.Number({
+  minimum: 0,
+  maximum: 1_000_000,
+  description: 'a price in USD per image, second, search unit or request, or per 1,000,000 tokens or characters',
+})
+const LINE = {
+  billable: oneOf(BILLABLES, { description: `one of ${BILLABLES.join(', ')}` }),
+  unit: oneOf(UNITS, { description: `one of ${UNITS.join(', ')}` }),
+  variant: Type.Optional(
+    Type.String({ pattern: VARIANT_PATTERN, description: 'a name of letters, digits, . _ and -, such as hd' }),
+  ),
+  usd: LineUsd,
+}
+/** Prices beside those of the token classes. */
+function linesOf<Properties extends TProperties>(properties: Properties) {
+  return Type.Optional(Type.Array(strict(properties), { maxItems: 64, description: 'a list of price lines' }))
+}
 const COST_LIST = {
   ...COSTS,
+  lines: linesOf(LINE),
   steps: Type.Optional(Type.Array(CostStepSchema, { maxItems: 16, description: 'a list of cost steps' })),
 }
 const CostSchema = strict({ ...COST_LIST, serviceTiers: byTier(strict(COST_LIST), 'costs') })
 const PRICE_LIST = {
   ...PRICES,
   ...COSTS,
+  lines: linesOf({ ...LINE, costUsd: Type.Optional(LineUsd) }),
   steps: Type.Optional(Type.Array(PriceStepSchema, { maxItems: 16, description: 'a list of price steps' })),
 }
 
@@ -205,6 +225,19 @@ function targetsWith<Properties extends TProperties>(properties: Properties) {
   return Type.Array(strict(target), { minItems: 1, maxItems: 100, description: 'a list of at least one target' })
 }
 
+const Capabilities = Type.Optional(
+  Type.Array(oneOf(CAPABILITIES, { description: `one of ${CAPABILITIES.join(', ')}` }), {
+    uniqueItems: true,
+    description: `a list without repetition, of ${CAPABILITIES.join(', ')}`,
+  }),
+)
+
+/** The prices that may be written as lines instead: catalog/pricing.ts requires either. */
+const UNREQUIRED = {
+  inputPer1mTokens: Type.Optional(Price),
+  outputPer1mTokens: Type.Optional(Price),
+}
+
 export const ModelSchema = strict({
   ...MODEL,
   kind: Type.Optional(Type.Literal('chat' satisfies ModelKind, { description: `one of ${MODEL_KINDS.join(', ')}` })),
@@ -220,16 +253,12 @@ export const ModelSchema = strict({
   }),
   pricing: strict({
     ...PRICE_LIST,
+    ...UNREQUIRED,
     toolPrices: Type.Optional(ToolPricesSchema),
     serviceTiers: byTier(strict(PRICE_LIST), 'prices'),
   }),
   maxOutputTokens: Tokens,
-  capabilities: Type.Optional(
-    Type.Array(oneOf(CAPABILITIES, { description: `one of ${CAPABILITIES.join(', ')}` }), {
-      uniqueItems: true,
-      description: `a list without repetition, of ${CAPABILITIES.join(', ')}`,
-    }),
-  ),
+  capabilities: Capabilities,
   fallback: Type.Optional(
     Type.Array(Type.String({ description: 'a model id' }), { description: 'a list of model ids' }),
   ),
@@ -244,6 +273,16 @@ export const EmbeddingModelSchema = strict({
   kind: Type.Literal('embedding' satisfies ModelKind),
   targets: targetsWith({ cost: Type.Optional(strict(EmbeddingCost)) }),
   pricing: strict({ inputPer1mTokens: Price, ...EmbeddingCost }),
+})
+
+/** A model that is sold by other units: its prices are lines, or those of tokens. */
+export const MediaModelSchema = strict({
+  ...MODEL,
+  kind: oneOf(MEDIA_KINDS),
+  targets: targetsWith({ cost: Type.Optional(strict(COST_LIST)) }),
+  pricing: strict({ ...PRICE_LIST, ...UNREQUIRED }),
+  maxOutputTokens: Type.Optional(Tokens),
+  capabilities: Capabilities,
 })
 
 export const TierSchema = strict({
@@ -273,6 +312,7 @@ export type ToolPricesFile = Static<typeof ToolPricesSchema>
 export type StatedTerms = Static<TObject<typeof DATA_TERMS>>
 export type ModelFile = Static<typeof ModelSchema>
 export type EmbeddingModelFile = Static<typeof EmbeddingModelSchema>
+export type MediaModelFile = Static<typeof MediaModelSchema>
 export type TierFile = Static<typeof TierSchema>
 export type CostFile = Static<typeof CostSchema>
 

@@ -1,4 +1,5 @@
 import { checkPart, type FaultList } from './check'
+import { cannotConverse } from './media-models'
 import type { ModelList } from './models'
 import { type TierFile, TierSchema } from './schema'
 import type { Model, Tier } from './types'
@@ -41,9 +42,9 @@ function readTier(file: TierFile, place: string, models: ModelList, faults: Faul
   for (const [index, id] of file.candidates.entries()) {
     if (!models.known.has(id)) faults.add(`${place}.candidates[${index}]`, `there is no model ${id}`)
     const model = models.offered.get(id)
-    if (model?.kind === 'embedding')
-      faults.add(`${place}.candidates[${index}]`, `${id} embeds, and answers no conversation`)
-    else if (model) candidates.push(model)
+    if (!model) continue
+    if (model.kind === 'chat') candidates.push(model)
+    else faults.add(`${place}.candidates[${index}]`, `${id} ${cannotConverse(model.kind)}`)
   }
   return {
     id: file.id,

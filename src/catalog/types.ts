@@ -1,5 +1,6 @@
 /** The catalogue after validation, as the rest of the code uses it, with prices as integers. */
 import type { FormatName } from '@/chat/format-name'
+import type { UnitCount } from '@/chat/units'
 import type { Dialect } from '@/dialects/dialect'
 import type { Fault } from '@/lib/fault'
 import type { Nano, Pico } from '@/lib/money'
@@ -59,8 +60,11 @@ export type Prices = {
 /** Prices for the whole request if its input exceeds `aboveInputTokens`. */
 export type PriceStep = { aboveInputTokens: number; prices: Prices }
 
-/** The prices of one service tier; steps ascend. */
-export type PriceList = { base: Prices; steps: PriceStep[] }
+/** The price of one unit. Of tokens: the price of a part of the input or output, instead of the price of its class. */
+export type UnitPrice = Omit<UnitCount, 'count'> & { price: Pico }
+
+/** The prices of one service tier; steps ascend. `lines`: prices beside the five classes, the same at every step; missing if none. */
+export type PriceList = { base: Prices; steps: PriceStep[]; lines?: readonly UnitPrice[] }
 
 /** The standard tier's list, and lists of other service tiers, named as in `chat/service-tier.ts`. */
 export type Pricing = PriceList & { serviceTiers?: ReadonlyMap<string, PriceList> }
@@ -102,8 +106,12 @@ export type Target = {
 export const CAPABILITIES = ['tools', 'images', 'files', 'audio', 'reasoning', 'json-schema'] as const
 export type Capability = (typeof CAPABILITIES)[number]
 
-export const MODEL_KINDS = ['chat', 'embedding'] as const
-/** A model answers conversations, or embeds texts. */
+export const MEDIA_KINDS = ['image', 'speech', 'transcription', 'rerank'] as const
+/** Kinds of models that are sold by other units than text tokens. */
+export type MediaKind = (typeof MEDIA_KINDS)[number]
+
+export const MODEL_KINDS = ['chat', 'embedding', ...MEDIA_KINDS] as const
+/** A model answers conversations, embeds texts, makes pictures, speaks, transcribes, or sorts documents. */
 export type ModelKind = (typeof MODEL_KINDS)[number]
 
 export type Model = {
@@ -119,7 +127,7 @@ export type Model = {
   batchDiscount?: number
   /** Tokens of a whole conversation, or of each text to embed. */
   contextLength: number
-  /** 0 for embedding models: their output costs nothing. */
+  /** 0 for models without output tokens. */
   maxOutputTokens: number
   capabilities: ReadonlySet<Capability>
   /** The last day on which it is sold, such as 2027-01-31; undefined: unknown. */

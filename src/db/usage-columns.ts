@@ -3,6 +3,7 @@
  * exports are derived from this list. A new column is a line here and a migration of both tables.
  */
 import { bigint, boolean, integer, jsonb, type PgColumnBuilderBase, text } from 'drizzle-orm/pg-core'
+import type { UnitCount } from '@/chat/units'
 import { type ChargeBasis, chargeBasis } from '@/ledger/charge-basis'
 import {
   type BillingRule,
@@ -130,6 +131,8 @@ export const USAGE_COLUMNS = {
   accountId: column(text('account_id').notNull(), (_, r) => r.accountId),
   /** The part of the cost for provider-run tools; null if there is none. */
   toolCharges: column(jsonb('tool_charges').$type<ToolCharge[]>(), (f) => f.tools && JSON.stringify(f.tools)),
+  /** Sounds, pictures and other units of the usage; null in most records. */
+  units: column(jsonb('units').$type<UnitCount[]>(), (f) => f.usage.units && JSON.stringify(f.usage.units)),
   /** The provider's cost; null = unknown. This and the following columns are for operators only. */
   providerCost: column(count('provider_cost_nano'), (_, r) => providerCostOf(r)),
   chargeBasis: column(text('charge_basis').$type<ChargeBasis>(), (_, r) => chargeBasis(r)),

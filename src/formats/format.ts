@@ -274,7 +274,8 @@ export type ListedModel = {
   id: string
   /** Set if `id` is an alias: the id of the model or tier. */
   aliasOf?: string
-  kind?: 'chat' | 'embedding'
+  /** The model's kind; missing for tiers. */
+  kind?: string
   name: string
   contextLength: number
   maxOutputTokens?: number

@@ -6,12 +6,14 @@ import {
   CAPABILITIES,
   type Capability,
   type Catalog,
+  MODEL_KINDS,
   type Model,
   type PriceList,
   type Prices,
   type Tier,
 } from '@/catalog/types'
 import type { FormatName } from '@/chat/format-name'
+import { BILLABLES, type Billable, isPerMillion, isSameUnit, UNITS, type Unit } from '@/chat/units'
 import type { Format } from '@/formats/format'
 import { type Serving, supportedEmbeddingFields, supportedFields } from '@/formats/supported-fields'
 import { assert } from '@/lib/assert'
@@ -21,6 +23,7 @@ import { titled } from './openapi/titled'
 import { defaultFormat } from './request-format'
 
 const PICO_PER_TOKEN_TO_USD_PER_1M = 1_000_000
+const PICO_PER_USD = 1_000_000_000_000
 
 const PRICES = {
   input_per_1m_tokens: Type.Number(),
@@ -32,12 +35,36 @@ const PRICES = {
 
 const perToken = (description: string) => Type.String({ description: `${description}, decimal USD per token` })
 
+const Lines = Type.Array(
+  titled('PriceLine', {
+    billable: oneOf(BILLABLES),
+    unit: oneOf(UNITS),
+    variant: Type.Optional(Type.String({ description: 'Such as a size and quality; else any that is not listed' })),
+    usd: Type.Number({ description: 'Per 1,000,000 tokens or characters, or per other unit' }),
+  }),
+  {
+    description:
+      'Prices of sounds and pictures, and by other units than tokens. Tokens of such a line cost its price instead of that of input or output',
+  },
+)
+
 const LIST = {
   ...PRICES,
+  lines: Type.Optional(Lines),
   steps: Type.Array(titled('PriceStep', { above_input_tokens: Type.Integer(), ...PRICES }), {
     description: 'What the whole request costs once its input is longer than this, caches included; ascending',
   }),
 }
+
+/** OpenRouter's fields for prices of lines. */
+const OPENROUTER_LINES = [
+  ['request', 'request', 'request'],
+  ['image', 'input_image', 'image'],
+  ['image_token', 'input_image', 'token'],
+  ['image_output', 'output_image', 'token'],
+  ['audio', 'input_audio', 'token'],
+  ['audio_output', 'output_audio', 'token'],
+] as const satisfies readonly (readonly [string, Billable, Unit])[]
 
 const Pricing = Type.Object({
   ...LIST,
@@ -57,18 +84,38 @@ const Pricing = Type.Object({
   input_cache_read: perToken('Input read from a cache'),
   input_cache_write: perToken('Input written to a cache for five minutes'),
   input_cache_write_1h: perToken('Input written to a cache for an hour'),
+  ...Object.fromEntries(
+    OPENROUTER_LINES.map(([name, billable, unit]) => [
+      name,
+      Type.Optional(Type.String({ description: `${billable}, decimal USD per ${unit}` })),
+    ]),
+  ),
 })
 
 const Architecture = Type.Object({
   modality: Type.String({ examples: ['text+image->text'] }),
   input_modalities: Type.Array(oneOf(['text', 'image', 'file', 'audio'])),
-  output_modalities: Type.Array(oneOf(['text', 'embeddings'])),
+  output_modalities: Type.Array(oneOf(['text', 'embeddings', 'image', 'audio', 'rerank'])),
 })
+
+type Output = Static<typeof Architecture>['output_modalities'][number]
+
+const OUTPUTS: Readonly<Record<Model['kind'], Output>> = {
+  chat: 'text',
+  embedding: 'embeddings',
+  image: 'image',
+  speech: 'audio',
+  transcription: 'text',
+  rerank: 'rerank',
+}
 
 /** The schema of an entry, for the documentation. */
 export const ModelEntry = Type.Object(
   {
-    kind: oneOf(['chat', 'embedding'], { description: 'Whether it answers conversations or embeds texts' }),
+    kind: oneOf(MODEL_KINDS, {
+      description:
+        'Whether it answers conversations, embeds texts, makes pictures or speech, transcribes, or sorts documents',
+    }),
     id: Type.String({ examples: ['svc/alpha', 'auto-smart'] }),
     alias_of: Type.Optional(Type.String({ description: 'Only for an alias: the id of the model or tier' })),
     aliases: Type.Array(Type.String(), { description: 'Other names that requests may use; each has an entry too' }),
@@ -134,7 +181,7 @@ export function modelEntry(sold: Model | Tier, { service }: Catalog, formats: Fo
     context_length: sold.contextLength,
     max_output_tokens: maxOutputTokens,
     capabilities: CAPABILITIES.filter(can),
-    architecture: architectureOf(kind, can),
+    architecture: architectureOf(kind, models, can),
     supported_parameters: parametersOf(kind, models, formats),
     type: 'model',
     display_name: sold.name,
@@ -174,12 +221,27 @@ function pricingOf({ pricing, targets }: Model): ModelEntry['pricing'] {
     input_cache_read: formatTokenPrice(base.cacheRead),
     input_cache_write: formatTokenPrice(base.cacheWrite5m),
     input_cache_write_1h: formatTokenPrice(base.cacheWrite1h),
+    ...openRouterLines(pricing),
   }
 }
 
-function listOf({ base, steps }: PriceList) {
+function openRouterLines({ lines = [] }: PriceList) {
+  const stated = OPENROUTER_LINES.flatMap(([name, billable, unit]) => {
+    const line = lines.find((one) => isSameUnit(one, { billable, unit }))
+    return line ? [[name, formatTokenPrice(line.price)] as const] : []
+  })
+  return Object.fromEntries(stated)
+}
+
+function listOf({ base, steps, lines }: PriceList) {
   return {
     ...pricesOf(base),
+    ...(lines && {
+      lines: lines.map(({ price, ...line }) => ({
+        ...line,
+        usd: isPerMillion(line.unit) ? usdPer1m(price) : usdPerUnit(price),
+      })),
+    }),
     steps: steps.map(({ aboveInputTokens, prices }) => ({ above_input_tokens: aboveInputTokens, ...pricesOf(prices) })),
   }
 }
@@ -198,13 +260,25 @@ function usdPer1m(price: Pico): number {
   return price / PICO_PER_TOKEN_TO_USD_PER_1M
 }
 
-function architectureOf(kind: Model['kind'], can: (capability: Capability) => boolean): ModelEntry['architecture'] {
-  const input: ModelEntry['architecture']['input_modalities'] = ['text']
+function usdPerUnit(price: Pico): number {
+  return price / PICO_PER_USD
+}
+
+function architectureOf(
+  kind: Model['kind'],
+  models: readonly Model[],
+  can: (capability: Capability) => boolean,
+): ModelEntry['architecture'] {
+  const input: ModelEntry['architecture']['input_modalities'] = kind === 'transcription' ? ['audio'] : ['text']
   if (can('images')) input.push('image')
   if (can('files')) input.push('file')
-  if (can('audio')) input.push('audio')
-  const output = kind === 'embedding' ? 'embeddings' : 'text'
-  return { modality: `${input.join('+')}->${output}`, input_modalities: input, output_modalities: [output] }
+  if (can('audio') && kind !== 'transcription') input.push('audio')
+  const output: ModelEntry['architecture']['output_modalities'] = [OUTPUTS[kind]]
+  const gives = (billable: Billable) =>
+    models.some(({ pricing }) => pricing.lines?.some((line) => line.billable === billable))
+  if (kind === 'chat' && gives('output_image')) output.push('image')
+  if (kind === 'chat' && gives('output_audio')) output.push('audio')
+  return { modality: `${input.join('+')}->${output.join('+')}`, input_modalities: input, output_modalities: output }
 }
 
 /** OpenRouter's name for answers that follow the schema of `response_format`. */
@@ -214,6 +288,7 @@ function parametersOf(kind: Model['kind'], models: readonly Model[], formats: Fo
   const client = defaultFormat(formats)
   const servings = models.flatMap((model) => model.targets.map((target) => servingOf(model, target, formats)))
   if (kind === 'embedding') return supportedEmbeddingFields(client, servings)
+  if (kind !== 'chat') return []
   const supported = new Set(supportedFields(client, servings))
   supported.delete(STRUCTURED_OUTPUTS)
   const followsSchemas = models.some(({ capabilities }) => capabilities.has('json-schema'))

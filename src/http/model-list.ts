@@ -55,7 +55,8 @@ export const FILTERS: readonly Parameter[] = [
   {
     name: 'output_modalities',
     in: 'query',
-    description: 'Only entries that give one of these, with commas between them: `text`, `embeddings`, or `all`',
+    description:
+      'Only entries that give one of these, with commas between them: `text`, `image`, `audio`, `embeddings`, `rerank`, or `all`',
     schema: { type: 'string' },
   },
 ]

@@ -25,12 +25,14 @@ const USAGE_NAMES = ['uncached', 'cacheRead', 'cacheWrite5m', 'cacheWrite1h', 'o
 /** Facts that may be missing (null). */
 const OPTIONAL: ReadonlySet<string> = new Set(['routeReason', 'providerCost'])
 
-type Facts = Record<(typeof NAMES)[number], unknown> & { usage: Record<(typeof USAGE_NAMES)[number], unknown> }
+type Facts = Record<(typeof NAMES)[number], unknown> & {
+  usage: Record<(typeof USAGE_NAMES)[number], unknown> & { units?: unknown }
+}
 type GivenFacts = Omit<Facts, 'routeReason' | 'providerCost'> & Partial<Facts>
 
 const LISTED: ReadonlySet<string> = new Set([...NAMES, 'usage'])
 
-/** Writes facts as a list: the values of {@link NAMES}, the counts of the usage, and an object with the rest, if any. */
+/** Writes facts as a list: the values of {@link NAMES}, the usage's token counts, and an object with the rest and its units, if any. */
 export function listText(facts: GivenFacts, holdId: string): string {
   const list: unknown[] = NAMES.map((name) => (isSaid(name, facts, holdId) ? null : facts[name]))
   list.push(USAGE_NAMES.map((name) => facts.usage[name]))
@@ -40,6 +42,10 @@ export function listText(facts: GivenFacts, holdId: string): string {
     if (given[name] === undefined || LISTED.has(name)) continue
     more ??= {}
     more[name] = given[name]
+  }
+  if (facts.usage.units !== undefined) {
+    more ??= {}
+    more.units = facts.usage.units
   }
   if (more) list.push(more)
   return JSON.stringify(list)
@@ -57,8 +63,9 @@ export function readFacts(text: string, holdId: string): JsonObject | undefined 
   const list = parseJson(text)
   if (!Array.isArray(list)) return undefined
   const counts = list[NAMES.length]
-  const more = list[NAMES.length + 1] ?? {}
-  if (!Array.isArray(counts) || !isJsonObject(more)) return undefined
+  const rest = list[NAMES.length + 1] ?? {}
+  if (!Array.isArray(counts) || !isJsonObject(rest)) return undefined
+  const { units, ...more } = rest
   const facts: JsonObject = {}
   for (const [index, name] of NAMES.entries()) {
     const value = list[index]
@@ -68,5 +75,6 @@ export function readFacts(text: string, holdId: string): JsonObject | undefined 
   facts.requestedModel ??= facts.model
   facts.providerFormat ??= facts.clientFormat
   facts.usage = Object.fromEntries(USAGE_NAMES.map((name, index) => [name, counts[index]]))
+  if (units !== undefined) facts.usage.units = units
   return Object.assign(facts, more)
 }

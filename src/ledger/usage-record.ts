@@ -1,6 +1,7 @@
 /** The immutable usage record: settling or expiring a hold appends one, and Postgres charges nothing else. */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import type { FinishKind } from '@/chat/response'
+import { BILLABLES, UNITS, VARIANT_PATTERN } from '@/chat/units'
 import type { Usage } from '@/chat/usage'
 import { parseHolder } from '@/ledger/store/names'
 import { assert } from '@/lib/assert'
@@ -244,7 +245,19 @@ function hasTools(tools: JsonValue | undefined): boolean {
 }
 
 function hasUsage(usage: Usage | JsonObject): boolean {
-  return TOKEN_CLASSES.every((name) => isCount(usage[name]))
+  return TOKEN_CLASSES.every((name) => isCount(usage[name])) && (usage.units === undefined || areUnits(usage.units))
+}
+
+const VARIANT = new RegExp(VARIANT_PATTERN)
+
+function areUnits(units: unknown): boolean {
+  const isUnit = (one: unknown) =>
+    isJsonObject(one) &&
+    BILLABLES.some((name) => name === one.billable) &&
+    UNITS.some((name) => name === one.unit) &&
+    isCount(one.count) &&
+    (one.variant === undefined || VARIANT.test(String(one.variant)))
+  return Array.isArray(units) && units.every(isUnit)
 }
 
 function isCount(value: unknown): boolean {

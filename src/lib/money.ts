@@ -6,7 +6,7 @@ declare const picoBrand: unique symbol
 
 /** An amount in nano-USD (10⁻⁹ USD): an integer of at most ±{@link MAX_NANO}. */
 export type Nano = number & { readonly [nanoBrand]: true }
-/** A price in pico-USD (10⁻¹² USD) per token: a non-negative integer of at most {@link MAX_PICO_PER_TOKEN}. */
+/** A price in pico-USD (10⁻¹² USD) per token or other unit: a non-negative integer of at most {@link MAX_PICO_PER_UNIT}. */
 export type Pico = number & { readonly [picoBrand]: true }
 
 export const NANO_PER_USD = 1_000_000_000
@@ -14,6 +14,9 @@ export const NANO_PER_USD = 1_000_000_000
 export const MAX_NANO = 9_000_000 * NANO_PER_USD
 /** The maximum price in a catalogue: 1 USD per token. */
 export const MAX_PICO_PER_TOKEN = 1_000_000_000_000
+/** The maximum price of a unit other than a token, such as an image: 1,000 USD. */
+const MAX_PICO_PER_UNIT = 1_000_000_000_000_000
+const PICO_PER_USD = 1_000_000_000_000
 const PICO_PER_NANO = 1000n
 /** 1 USD per 1,000,000 tokens in pico-USD per token. */
 const PICO_PER_TOKEN_IN_USD_PER_1M = 1_000_000
@@ -64,10 +67,19 @@ export function formatTotalUsd(amount: bigint): string {
 
 /** USD per 1,000,000 tokens in pico-USD per token; undefined if negative, not finite, too precise or out of range. */
 export function priceToPico(usdPer1mTokens: number): Pico | undefined {
+  return toPico(usdPer1mTokens, PICO_PER_TOKEN_IN_USD_PER_1M, MAX_PICO_PER_TOKEN)
+}
+
+/** USD per unit, such as an image, in pico-USD; undefined if negative, not finite, too precise or above 1,000 USD. */
+export function unitPriceToPico(usd: number): Pico | undefined {
+  return toPico(usd, PICO_PER_USD, MAX_PICO_PER_UNIT)
+}
+
+function toPico(usd: number, scale: number, most: number): Pico | undefined {
   // Adding zero turns minus zero, which JSON allows, into zero.
-  const pico = Math.round(usdPer1mTokens * 1_000_000) + 0
-  if (!Number.isFinite(usdPer1mTokens) || pico < 0 || pico > MAX_PICO_PER_TOKEN) return undefined
-  if (Math.abs(pico / 1_000_000 - usdPer1mTokens) > Math.abs(usdPer1mTokens) * 1e-12) return undefined
+  const pico = Math.round(usd * scale) + 0
+  if (!Number.isFinite(usd) || pico < 0 || pico > most) return undefined
+  if (Math.abs(pico / scale - usd) > Math.abs(usd) * 1e-12) return undefined
   return pico as Pico
 }
 
@@ -79,7 +91,7 @@ export function formatPrice(price: Pico): string {
   return `${Math.floor(price / PICO_PER_TOKEN_IN_USD_PER_1M)}${fraction ? `.${fraction}` : ''}`
 }
 
-/** The price in USD per token as exact decimal text, for example `0.00000025`. */
+/** The price in USD per token or other unit as exact decimal text, for example `0.00000025`. */
 export function formatTokenPrice(price: Pico): string {
   const digits = String(price).padStart(13, '0')
   const fraction = digits.slice(-12).replace(/0+$/, '')

@@ -1,6 +1,7 @@
 /** One request of an account in full, by its id or its answer's: its charge, or why it failed. */
 import type { FormatName } from '@/chat/format-name'
 import type { FinishKind } from '@/chat/response'
+import type { UnitCount } from '@/chat/units'
 import type { Usage } from '@/chat/usage'
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
@@ -121,7 +122,8 @@ async function requestOfAnswer({ sql }: Database, { accountId }: Scope, id: stri
   return row?.request_id
 }
 
-type Row = Omit<Part, 'usage' | 'tools'> & Usage & { tools: ToolCharge[] | null }
+type Row = Omit<Part, 'usage' | 'tools'> &
+  Omit<Usage, 'units'> & { tools: ToolCharge[] | null; units: UnitCount[] | null }
 
 /** A record has the id of its request, so that the primary key finds it in every month. Oldest first. */
 async function readParts({ sql }: Database, { accountId, madeBy }: Scope, requestId: string): Promise<Part[]> {
@@ -129,7 +131,7 @@ async function readParts({ sql }: Database, { accountId, madeBy }: Scope, reques
   const rows = await sql<Row[]>`
     SELECT event_id AS "recordId", request_id AS "requestId", answer_id AS "answerId", key_id AS "keyId", model,
       requested_model AS "requestedModel", provider, client_format AS "clientFormat", stream, status, attempts,
-      route_reason AS "routeReason", rule, to_json(flags) AS flags, cost_nano::bigint AS cost, finish, service_tier AS "serviceTier", app, tool_charges AS tools,
+      route_reason AS "routeReason", rule, to_json(flags) AS flags, cost_nano::bigint AS cost, finish, service_tier AS "serviceTier", app, tool_charges AS tools, units,
       uncached_tokens::bigint AS uncached, cache_read_tokens::bigint AS "cacheRead",
       cache_write_5m_tokens::bigint AS "cacheWrite5m", cache_write_1h_tokens::bigint AS "cacheWrite1h",
       output_tokens::bigint AS output, reasoning_tokens::bigint AS reasoning,
@@ -138,10 +140,10 @@ async function readParts({ sql }: Database, { accountId, madeBy }: Scope, reques
     FROM usage_records
     WHERE event_id IN (${requestId}, ${`${requestId}:late`}) AND account_id = ${accountId} ${ofTheirs}
     ORDER BY settled_at, seq`
-  return rows.map(({ uncached, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning, tools, ...row }) => ({
+  return rows.map(({ uncached, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning, tools, units, ...row }) => ({
     ...row,
     tools: tools ?? [],
-    usage: { uncached, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning },
+    usage: { uncached, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning, ...(units && { units }) },
   }))
 }
 

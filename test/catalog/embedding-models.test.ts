@@ -42,7 +42,7 @@ describe('faulty embedding models', () => {
     ],
     [
       { ...SAMPLE.models[1], id: 'svc/gamma', kind: 'vectors' } as unknown as Json,
-      'kind: expected one of chat, embedding',
+      'kind: expected one of chat, embedding, image, speech, transcription, rerank',
     ],
   ]
 

@@ -226,7 +226,7 @@ describe('the usage page', () => {
     await record.getByText('You paid for the usage that the provider reported.', { exact: false }).waitFor()
     const rows = await record.getByRole('table').first().getByRole('row').allInnerTexts()
     expect(rows.map((row) => row.split(/\s*\t\s*/).filter((cell) => cell !== ''))).toEqual([
-      ['Tokens', 'Count', 'Per 1M', 'Amount'],
+      ['Charged for', 'Count', 'Per 1M', 'Amount'],
       ['Input', '10', '$1.00', '$0.00001'],
       ['Output', '5', '$2.00', '$0.00001'],
       ['Total', '$0.00002'],

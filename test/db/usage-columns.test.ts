@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { usageRecord } from '@test/usage/sample-records'
+import { ZERO_USAGE } from '@/chat/usage'
 import { connectDatabase, type Database } from '@/db/client'
 import { usageColumns } from '@/db/schema'
 import { nano } from '@/lib/money'
@@ -30,6 +31,7 @@ const WHOLE = usageRecord({
   flags: ['overrun'],
   memberId: 'user_1',
   facts: {
+    usage: { ...ZERO_USAGE, units: [{ billable: 'output_image', unit: 'image', count: 1 }] },
     tools: [{ name: 'web_search', uses: 1, cost: nano(1) }],
     labels: { tags: ['team=search', 'env=a"b\\c'], app: 'https://app.example', endUser: 'a1' },
     ...{ answerId: 'chatcmpl-1', finish: 'stop', serviceTier: 'flex' },

@@ -272,7 +272,7 @@ test('the record names the charged tier, at once and later, and has its price li
     const response = await person.fetch(`/dashboard/api/a/:accountId/usage/requests/${id}`)
     expect(await response.json()).toMatchObject({
       ...{ serviceTier: tier, priceNote: null, rounding: '0' },
-      lines: [{ class: 'input', tokens: 10, unitPrice: price }, { class: 'output' }],
+      lines: [{ class: 'input', count: 10, unitPrice: price }, { class: 'output' }],
     })
   }
 })

@@ -105,6 +105,24 @@ describe('details of an entry', () => {
   })
 })
 
+describe('units of a usage', () => {
+  const one = { billable: 'output_image', unit: 'image', count: 2 }
+  const bad: unknown[] = [
+    ...[null, 'x', {}, [null], [[]], [{}]],
+    ...[{ billable: 'picture' }, { unit: 'pixel' }, { count: -1 }, { count: 0.5 }, { count: '2' }].map((part) => [
+      { ...one, ...part },
+    ]),
+    ...['', 'a b', 'a\0', 'x'.repeat(65), 7].map((variant) => [{ ...one, variant: variant === 7 ? {} : variant }]),
+  ]
+
+  test('malformed units are refused', () => {
+    for (const units of bad) {
+      const facts = listText({ ...FACTS, usage: { ...FACTS.usage, units } }, 'hold_1')
+      expect(parseUsageRecord(entry({ facts }))).toBeUndefined()
+    }
+  })
+})
+
 describe('details as a list', () => {
   const HOLD_ID = 'req_1'
   const read = (facts: RequestFacts, holdId = HOLD_ID) => {
@@ -124,7 +142,17 @@ describe('details as a list', () => {
       ...{ tools: [{ name: 'web_search', uses: 2, cost: nano(5) }], idempotencyKey: 'f'.repeat(64) },
       ...{ labels: { tags: ['a=b c'], app: 'My App' }, outrun: { calls: 1, cost: nano(4) }, isReclassified: true },
     }
-    for (const facts of [FACTS, rare, { ...FACTS, requestedModel: FACTS.model, providerFormat: FACTS.clientFormat }]) {
+    const units = [
+      { billable: 'output_image', unit: 'image', variant: '1024x1024-hd', count: 2 },
+      { billable: 'input_audio', unit: 'token', count: 3 },
+    ] as const
+    const pictures = { ...FACTS, usage: { ...FACTS.usage, units } }
+    for (const facts of [
+      FACTS,
+      rare,
+      pictures,
+      { ...FACTS, requestedModel: FACTS.model, providerFormat: FACTS.clientFormat },
+    ]) {
       expect(read(facts)).toEqual({
         ...{ recordId: HOLD_ID, holdId: HOLD_ID, accountId: 'acct_1', keyId: 'key_1', kind: 'settle', cost: nano(150) },
         ...{ held: nano(400), seq: 7, atMs: 1_760_000_000_000, flags: [], facts },

@@ -6,7 +6,7 @@ import { priceLines } from '@/catalog/price-lines'
 import type { Catalog, Pricing } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import { fromCursor, toCursor } from '@/console/usage-views/listed-record'
-import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
+import { formatLineAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
 import { csvRow } from '@/lib/csv'
 import { formatUsd, type Pico } from '@/lib/money'
 
@@ -48,7 +48,7 @@ describe('the price lines of a usage record', () => {
         const catalog = { models: new Map([['svc/alpha', { pricing: priced }]]) } as unknown as Catalog
         const price = priceLines(catalog, 'svc/alpha', used)
         if (!price) throw new Error('the model is there')
-        const parts = price.lines.map((line) => formatClassAmount(line.tokens, line.price))
+        const parts = price.lines.map((line) => formatLineAmount(line.count, line.price))
         const rounding = formatRounding(price.lines, price.total)
         expect([...parts, rounding].reduce((sum, part) => sum + picoOf(part), 0n)).toBe(picoOf(formatUsd(price.total)))
         expect(picoOf(rounding)).toBeGreaterThanOrEqual(0n)
@@ -64,8 +64,10 @@ describe('the price lines of a usage record', () => {
     expect(priceLines(empty, 'svc/gone', none)).toBeUndefined()
   })
 
-  test('price lines have the price per million tokens', () => {
-    expect([2_500_000, 100_000, 1, 0].map(formatUnitPrice)).toEqual(['2.5', '0.1', '0.000001', '0'])
+  test('price lines have the price per million tokens, or per other unit', () => {
+    const texts = [2_500_000, 100_000, 1, 0].map((price) => formatUnitPrice(price, 'token'))
+    expect(texts).toEqual(['2.5', '0.1', '0.000001', '0'])
+    expect(formatUnitPrice(40_000_000_000, 'image')).toBe('0.04')
   })
 })
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
+import { ZERO_USAGE } from '@/chat/usage'
 import { connectDatabase, type Database } from '@/db/client'
 import { databaseFailure } from '@/db/failure'
 import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
@@ -53,7 +54,7 @@ describe('writeUsageBatch', () => {
       routeReason: 'chosen; smart, easy chat (0.12), score 1.80 of 3',
       ...{ providerCost: null, chargeBasis: 'relayed', countGaps: null },
       ...{ providerInputTokens: null, providerOutputTokens: null, localInputTokens: null, localOutputTokens: null },
-      toolCharges: null,
+      ...{ toolCharges: null, units: null },
       ...{ memberId: null, tags: null, app: null, endUser: null, answerId: null, finish: null },
     })
   })
@@ -96,6 +97,20 @@ describe('writeUsageBatch', () => {
       ...{ providerCost: 700, chargeBasis: 'clamped', countGaps: ['input_over', 'clamped'] },
       ...{ providerInputTokens: 900, providerOutputTokens: 50, localInputTokens: 90, localOutputTokens: 0 },
     })
+  })
+
+  test('writeUsageBatch writes the units of a usage, by insert and by copy', async () => {
+    const units = [
+      { billable: 'output_image', unit: 'image', variant: 'hd', count: 2 },
+      { billable: 'input_audio', unit: 'token', count: 7 },
+    ] as const
+    const record = () => usageRecord({ facts: { usage: { ...ZERO_USAGE, uncached: 10, units } } })
+    const [copied, inserted] = [record(), record()]
+    await writeUsageBatch(database.sql, [copied])
+    const late = { ...inserted, recordId: `${inserted.holdId}:late`, kind: 'late' as const }
+    await writeUsageBatch(database.sql, [late])
+    const rows = await database.db.query.usageRecords.findMany({ columns: { units: true } })
+    expect(rows).toEqual([{ units: [...units] }, { units: [...units] }])
   })
 
   test('the daily provider cost, and the part with unknown cost, are summed separately', async () => {

@@ -2,9 +2,11 @@
 
 import { type Static, Type } from '@sinclair/typebox'
 import { providersWithTerms, ShownTerms } from '@/catalog/data-terms'
+import { linePrice } from '@/catalog/losses'
 import { type CatalogSource, perCatalog } from '@/catalog/reload/live-catalog'
 import { dearestToolPrices } from '@/catalog/tool-allowance'
-import { CAPABILITIES, type Model, type Prices, type Tier } from '@/catalog/types'
+import { CAPABILITIES, MODEL_KINDS, type Model, type Prices, type Tier } from '@/catalog/types'
+import { BILLABLES, UNITS } from '@/chat/units'
 import { titled } from '@/http/openapi/titled'
 import { formatPrice, formatUsd } from '@/lib/money'
 import { oneOf } from '@/lib/schemas'
@@ -22,7 +24,7 @@ const PriceList = titled('ModelPrices', {
 
 const ModelBody = Type.Object({
   id: Type.String(),
-  kind: oneOf(['chat', 'embedding']),
+  kind: oneOf(MODEL_KINDS),
   name: Type.String(),
   created: Type.String({ description: 'ISO 8601' }),
   ownedBy: Type.String(),
@@ -32,6 +34,15 @@ const ModelBody = Type.Object({
   priceSteps: Type.Array(Type.Object({ aboveInputTokens: Type.Integer(), prices: PriceList }), {
     description: 'What the whole request costs once its input is longer; ascending',
   }),
+  priceLines: Type.Array(
+    Type.Object({
+      billable: oneOf(BILLABLES),
+      unit: oneOf(UNITS),
+      variant: Type.Optional(Type.String({ description: 'Such as a size and quality' })),
+      usd: Type.String({ description: 'Per 1,000,000 tokens or characters, or per other unit' }),
+    }),
+    { description: 'Prices of sounds and pictures, and by other units than tokens' },
+  ),
   toolPrices: Type.Array(
     Type.Object({
       tool: Type.String(),
@@ -87,6 +98,10 @@ function modelBody(model: Model): ModelBody {
     priceSteps: pricing.steps.map((step) => ({
       aboveInputTokens: step.aboveInputTokens,
       prices: priceList(step.prices),
+    })),
+    priceLines: (pricing.lines ?? []).map(({ price, ...line }) => ({
+      ...line,
+      usd: linePrice({ ...line, price }),
     })),
     toolPrices: [...dearestToolPrices(model.targets)].map(([tool, { price, per }]) => ({
       tool,

@@ -1,4 +1,5 @@
 /** Exports an account's records as CSV or JSON lines of any length, page by page as fast as the client reads, in constant memory. */
+import type { UnitCount } from '@/chat/units'
 import type { SeenName } from '@/db/usage-columns'
 import { toolsCost } from '@/ledger/usage-record'
 import { type CsvCell, csvRow } from '@/lib/csv'
@@ -88,7 +89,7 @@ export function exportRecords(
 }
 
 const COLUMNS = SEEN_COLUMNS.map(({ name, seen, ...column }) => ({ ...column, heading: seen.heading ?? name }))
-const HEADINGS = [...COLUMNS.map(({ heading }) => heading), 'key_name', 'tool_uses', 'tools_cost_usd']
+const HEADINGS = [...COLUMNS.map(({ heading }) => heading), 'key_name', 'tool_uses', 'tools_cost_usd', 'units']
 
 function toCsvRow(record: ListedRecord): string {
   const told = tellRecord(record)
@@ -98,7 +99,13 @@ function toCsvRow(record: ListedRecord): string {
     record.keyName,
     uses,
     { decimal: formatUsd(toolsCost(record.tools)) },
+    (record.usage.units ?? []).map(unitText).join(', '),
   ])
+}
+
+/** Such as `output_image image 2 (1024x1024)`. */
+function unitText({ billable, unit, variant, count }: UnitCount): string {
+  return `${billable} ${unit} ${count}${variant === undefined ? '' : ` (${variant})`}`
 }
 
 function cellOf(kind: SeenKind, told: ToldRecord[SeenName]): CsvCell {
@@ -115,6 +122,7 @@ function toJsonLine(record: ListedRecord): string {
     key_name: record.keyName,
     tool_uses: record.tools.map(({ name, uses }) => ({ name, uses })),
     tools_cost_usd: formatUsd(toolsCost(record.tools)),
+    units: record.usage.units ?? [],
   })}\n`
 }
 

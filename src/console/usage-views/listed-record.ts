@@ -1,5 +1,6 @@
 /** A usage record as shown and exported, and the columns it is read from. */
 import type { Sql } from 'postgres'
+import type { UnitCount } from '@/chat/units'
 import { inputTokens, type Usage } from '@/chat/usage'
 import { countUpTo, formatCursor, readCursor, textLike } from '@/db/paging'
 import { usageColumns, type usageRecords } from '@/db/schema'
@@ -36,6 +37,7 @@ export type RecordRow = Omit<SeenRecord, 'flags' | 'tags'> & {
   seq: number
   atMicros: number
   toolCharges: ToolCharge[] | null
+  units: UnitCount[] | null
 }
 
 /** The rows of one step and the position to continue from; `rest` is null at the end. */
@@ -78,7 +80,7 @@ function expressionOf(name: string, kind: SeenKind): string {
 
 /** The columns of a {@link RecordRow} in `usage_records`. The position's time is in whole microseconds, so it is exact. */
 export function recordColumns(sql: Sql): Fragment {
-  return sql`${sql.unsafe(READ)}, seq, (extract(epoch FROM settled_at) * 1000000)::bigint AS "atMicros", tool_charges AS "toolCharges"`
+  return sql`${sql.unsafe(READ)}, seq, (extract(epoch FROM settled_at) * 1000000)::bigint AS "atMicros", tool_charges AS "toolCharges", units`
 }
 
 /** ` AND … `: only rows after `position`; empty if undefined. The separate condition on the time lets an index be used. */
@@ -96,7 +98,7 @@ export function positionOf({ atMicros, seq, recordId }: RecordPosition): RecordP
 
 /** Converts rows for display; `keyNames` by key id. */
 export function toListed(
-  { seq, atMicros, toolCharges, ...row }: RecordRow,
+  { seq, atMicros, toolCharges, units, ...row }: RecordRow,
   keyNames: ReadonlyMap<string, string>,
 ): ListedRecord {
   const usage = {
@@ -106,6 +108,7 @@ export function toListed(
     cacheWrite1h: row.cacheWrite1hTokens,
     output: row.outputTokens,
     reasoning: row.reasoningTokens,
+    ...(units && { units }),
   }
   return {
     ...row,

@@ -1,21 +1,22 @@
-/** Amounts finer than a nano-USD as exact decimal text, for the token classes of a record before rounding. */
+/** Amounts finer than a nano-USD as exact decimal text, for the lines of a record before rounding. */
+import { isPerMillion, type Unit } from '@/chat/units'
 
 const PICO_DIGITS = 12
 const PRICE_DIGITS = 6
 
-/** The price of `tokens` at `price` pico-USD each, in USD with at most twelve decimals, such as `0.0000001005`. */
-export function formatClassAmount(tokens: number, price: number): string {
-  return decimal(BigInt(tokens) * BigInt(price), PICO_DIGITS)
+/** The price of `count` units at `price` pico-USD each, in USD with at most twelve decimals, such as `0.0000001005`. */
+export function formatLineAmount(count: number, price: number): string {
+  return decimal(BigInt(count) * BigInt(price), PICO_DIGITS)
 }
 
-/** A price in pico-USD per token as USD per million tokens, such as `2.5`. */
-export function formatUnitPrice(price: number): string {
-  return decimal(BigInt(price), PRICE_DIGITS)
+/** A price in pico-USD per unit as USD, such as `2.5`: for a million tokens or characters, or for one of any other unit. */
+export function formatUnitPrice(price: number, unit: Unit): string {
+  return decimal(BigInt(price), isPerMillion(unit) ? PRICE_DIGITS : PICO_DIGITS)
 }
 
 /** The amount added by rounding the sum of the lines up to a nano-USD. */
-export function formatRounding(lines: readonly { tokens: number; price: number }[], totalNano: number): string {
-  const exact = lines.reduce((sum, { tokens, price }) => sum + BigInt(tokens) * BigInt(price), 0n)
+export function formatRounding(lines: readonly { count: number; price: number }[], totalNano: number): string {
+  const exact = lines.reduce((sum, { count, price }) => sum + BigInt(count) * BigInt(price), 0n)
   return decimal(BigInt(totalNano) * 1000n - exact, PICO_DIGITS)
 }
 

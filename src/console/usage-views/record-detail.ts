@@ -1,4 +1,5 @@
 /** One usage record in full: request, answer, usage, cost and billing rule. */
+import type { Unit } from '@/chat/units'
 import type { Usage } from '@/chat/usage'
 import type { Database } from '@/db/client'
 import { type BillingRule, type RecordFlag, toolsCost, type UsageRecord } from '@/ledger/usage-record'
@@ -7,12 +8,15 @@ import { type ListedRecord, type RecordRow, recordColumns, toListed } from './li
 import { readKeyNames, readMemberNames } from './names'
 import { madeByCondition, type Sight } from './usage-filter'
 
-/** The price of a usage by class at today's prices; `price` in pico-USD per token. Undefined if the model is not sold any more. */
+/** The charge for `count` units; `price` is pico-USD for one. */
+type PriceLine = { class: string; unit: Unit; variant?: string; count: number; price: number }
+
+/** The price of a usage by line at today's prices. Undefined if the model is not sold any more. */
 export type PriceUsage = (
   model: string,
   usage: Usage,
   serviceTier: string | null,
-) => { lines: { class: string; tokens: number; price: number }[]; total: Nano } | undefined
+) => { lines: PriceLine[]; total: Nano } | undefined
 
 /** One record of a request. There are two if the real cost became known after the hold had expired. */
 type RecordPart = { recordId: string; kind: UsageRecord['kind']; atMs: number; cost: Nano }
@@ -26,8 +30,8 @@ export type RecordDetail = {
   cost: Nano
   rule: BillingRule
   flags: RecordFlag[]
-  /** The price of each token class, if today's prices give exactly this cost; else undefined. */
-  lines: { class: string; tokens: number; price: number }[] | undefined
+  /** The price of each line, if today's prices give exactly this cost; else undefined. */
+  lines: PriceLine[] | undefined
 }
 
 const LATE_SUFFIX = ':late'

@@ -45,6 +45,8 @@ CREATE TABLE usage_records (
   local_output_tokens   bigint,
   -- Uses of tools that ran at the provider: [{"name", "uses", "cost"}], cost in nano-USD and part of cost_nano.
   tool_charges          jsonb,
+  -- Parts of the tokens that are sounds or pictures, and counts in other units: [{"billable", "unit", "variant", "count"}].
+  units                 jsonb,
   -- The member whose key it was, tags (name=value), the app, and a keyed hash of the end user.
   member_id             text,
   tags                  text[],

@@ -1,6 +1,8 @@
 /** Converts token usage between chat-completions, whose prompt count includes the cache, and the five separate classes. */
+import { tokenParts } from '@/chat/units'
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import type { CostPlace } from '@/formats/format'
+import { mediaDetails } from '@/formats/token-details'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { MAX_NANO, NANO_PER_USD, type Nano, nano } from '@/lib/money'
@@ -26,7 +28,17 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   const cache = cached + written.total
   const isBeside = beside !== undefined && isCacheBeside(beside, reasoning, cache)
   const output = divideOutput(completion, reasoning, isBeside ? beside - cache : beside)
-  return Object.assign(divideInput(isBeside ? prompt + cache : prompt, cached, written), output)
+  const decoded: Usage = Object.assign(divideInput(isBeside ? prompt + cache : prompt, cached, written), output)
+  const parts = tokenParts(
+    decoded.uncached,
+    readCount(promptDetails.audio_tokens) ?? 0,
+    readCount(promptDetails.image_tokens) ?? 0,
+    decoded.output,
+    readCount(completionDetails.audio_tokens) ?? 0,
+    readCount(completionDetails.image_tokens) ?? 0,
+  )
+  if (parts) decoded.units = parts
+  return decoded
 }
 
 const NO_DETAILS: JsonObject = {}
@@ -68,12 +80,17 @@ export function isUsageOnlyChunk(chunk: JsonObject): boolean {
 export function encodeUsage(usage: Usage): JsonObject {
   const prompt = inputTokens(usage)
   const written = usage.cacheWrite5m + usage.cacheWrite1h
+  const { units } = usage
   return {
     prompt_tokens: prompt,
     completion_tokens: usage.output,
     total_tokens: prompt + usage.output,
-    prompt_tokens_details: { cached_tokens: usage.cacheRead, ...(written > 0 && { cache_write_tokens: written }) },
-    completion_tokens_details: { reasoning_tokens: usage.reasoning },
+    prompt_tokens_details: {
+      cached_tokens: usage.cacheRead,
+      ...(written > 0 && { cache_write_tokens: written }),
+      ...(units && mediaDetails(units, 'input')),
+    },
+    completion_tokens_details: { reasoning_tokens: usage.reasoning, ...(units && mediaDetails(units, 'output')) },
   }
 }
 

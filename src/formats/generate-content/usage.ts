@@ -1,5 +1,6 @@
 /** Token usage of generate-content: its prompt count includes the cache, its candidates count excludes thoughts. */
 import { serviceTierOf } from '@/chat/service-tier'
+import { tokenParts, tokensOf, type UnitCount } from '@/chat/units'
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import type { CostPlace } from '@/formats/format'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
@@ -33,7 +34,32 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   const output = candidates + thoughts + Math.max(0, total - known)
   const cacheRead = cached <= prompt ? cached : 0
   const decoded = { ...NO_CACHE_WRITES, uncached: prompt - cacheRead + toolUse, cacheRead, output, reasoning: thoughts }
-  return Object.values(decoded).every(Number.isSafeInteger) ? decoded : undefined
+  if (!Object.values(decoded).every(Number.isSafeInteger)) return undefined
+  const parts = readParts(usage, decoded.uncached, output)
+  return parts ? { ...decoded, units: parts } : decoded
+}
+
+/** The parts by modality. Cached ones are not a part of the uncached input. */
+function readParts(usage: JsonObject, uncached: number, output: number): UnitCount[] | undefined {
+  const { promptTokensDetails: prompt, toolUsePromptTokensDetails: tools, cacheTokensDetails: cache } = usage
+  const { candidatesTokensDetails: candidates } = usage
+  if (!hasMedia(prompt) && !hasMedia(tools) && !hasMedia(candidates)) return undefined
+  const read = (modality: string) =>
+    Math.max(0, tokensIn(prompt, modality) + tokensIn(tools, modality) - tokensIn(cache, modality))
+  const [audio, image] = [tokensIn(candidates, 'AUDIO'), tokensIn(candidates, 'IMAGE')]
+  return tokenParts(uncached, read('AUDIO'), read('IMAGE'), output, audio, image)
+}
+
+/** Whether the details of a count contain another modality than text. */
+function hasMedia(details: JsonValue | undefined): boolean {
+  return Array.isArray(details) && details.some((one) => isJsonObject(one) && one.modality !== 'TEXT')
+}
+
+function tokensIn(details: JsonValue | undefined, modality: string): number {
+  let tokens = 0
+  for (const one of Array.isArray(details) ? details : [])
+    if (isJsonObject(one) && one.modality === modality) tokens += readCount(one.tokenCount) ?? 0
+  return tokens
 }
 
 /** Prefix of Vertex AI's names for pay-per-use tiers. */
@@ -50,13 +76,33 @@ export function tierOfUsage(usage: JsonValue | undefined): string | undefined {
 export function encodeUsage(usage: Usage): JsonObject {
   const prompt = inputTokens(usage)
   const thoughts = Math.min(usage.reasoning, usage.output)
+  const { units } = usage
   return {
     promptTokenCount: prompt,
     ...(usage.cacheRead > 0 && { cachedContentTokenCount: usage.cacheRead }),
     candidatesTokenCount: usage.output - thoughts,
     ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
     totalTokenCount: prompt + usage.output,
+    ...(units && detailsOf('promptTokensDetails', units, 'input', prompt)),
+    ...(units && detailsOf('candidatesTokensDetails', units, 'output', usage.output - thoughts)),
   }
+}
+
+/** The details of a count by modality; nothing if all of it is text. */
+function detailsOf(
+  name: string,
+  units: readonly UnitCount[],
+  side: 'input' | 'output',
+  total: number,
+): JsonObject | undefined {
+  const [audio, image] = [tokensOf(units, `${side}_audio`), tokensOf(units, `${side}_image`)]
+  if (audio + image === 0) return undefined
+  const counts = [
+    { modality: 'TEXT', tokenCount: total - audio - image },
+    { modality: 'AUDIO', tokenCount: audio },
+    { modality: 'IMAGE', tokenCount: image },
+  ]
+  return { [name]: counts.filter(({ tokenCount }) => tokenCount > 0) }
 }
 
 const NO_CACHE_WRITES = { cacheWrite5m: 0, cacheWrite1h: 0 }

@@ -1,6 +1,8 @@
 /** Converts token usage of responses, whose input count includes the cache and whose output count includes reasoning. */
+import { tokenParts } from '@/chat/units'
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import type { CostPlace } from '@/formats/format'
+import { mediaDetails } from '@/formats/token-details'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
@@ -23,15 +25,28 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   const input = readCount(usage.input_tokens)
   const stated = readCount(usage.output_tokens)
   if (input === undefined || stated === undefined) return undefined
-  const outputDetails = isJsonObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
+  const inputDetails = isJsonObject(usage.input_tokens_details) ? usage.input_tokens_details : NO_DETAILS
+  const outputDetails = isJsonObject(usage.output_tokens_details) ? usage.output_tokens_details : NO_DETAILS
   const total = readCount(usage.total_tokens)
   const output = total === undefined ? stated : Math.max(stated, total - input)
-  return {
-    ...divideInput(input, isJsonObject(usage.input_tokens_details) ? usage.input_tokens_details : {}),
+  const decoded: Usage = {
+    ...divideInput(input, inputDetails),
     output,
     reasoning: Math.min(readCount(outputDetails.reasoning_tokens) ?? 0, output),
   }
+  const parts = tokenParts(
+    decoded.uncached,
+    readCount(inputDetails.audio_tokens) ?? 0,
+    readCount(inputDetails.image_tokens) ?? 0,
+    output,
+    readCount(outputDetails.audio_tokens) ?? 0,
+    readCount(outputDetails.image_tokens) ?? 0,
+  )
+  if (parts) decoded.units = parts
+  return decoded
 }
+
+const NO_DETAILS: JsonObject = {}
 
 function divideInput(
   input: number,
@@ -50,14 +65,16 @@ function divideInput(
 /** An answer's `usage`, always with both details objects and their counts, which some clients require. */
 export function encodeUsage(usage: Usage): JsonObject {
   const input = inputTokens(usage)
+  const { units } = usage
   return {
     input_tokens: input,
     input_tokens_details: {
       cached_tokens: usage.cacheRead,
       cache_write_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
+      ...(units && mediaDetails(units, 'input')),
     },
     output_tokens: usage.output,
-    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    output_tokens_details: { reasoning_tokens: usage.reasoning, ...(units && mediaDetails(units, 'output')) },
     total_tokens: input + usage.output,
   }
 }

@@ -1,6 +1,7 @@
 /** The billing matrix: cost and rule by a request's ending and meter. docs/BILLING.md has a row for each rule. Pure. */
 import { requestCost } from '@/catalog/price'
 import type { PriceList, ToolPrice } from '@/catalog/types'
+import { tokensWithin, unitsWithin, withFee } from '@/catalog/unit-prices'
 import type { ToolUses } from '@/chat/server-tools'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { Bounds, HoldSize } from '@/gateway/hold/hold-size'
@@ -36,7 +37,8 @@ export function decideCharge(ending: Ending, seen: MeterReading, pricing: PriceL
   if (ending === 'broken' && !reading.hasOutput) return FREE
   if (isEmptyError(ending, reading)) return FREE
   const isExact = hasFinalUsage(reading)
-  const claimed = claimedUsage(reading, covered.estimatedInput)
+  const stated = claimedUsage(reading, covered.estimatedInput)
+  const claimed = ending === 'unanswered' ? stated : withFee(stated, pricing)
   const counted = reading.isCounted ? reading.countedOutput : undefined
   const { outputTokens: outputBound } = covered.bounds
   const output = confirmedOutput(claimed.output, { counted, isStated: isExact, outputBound })
@@ -101,8 +103,9 @@ function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
 }
 
 /** The same object if it is within the bounds. Confirmed `output` beyond them is charged as far as the hold pays for it. */
-function boundUsage(claimed: Usage, output: number, pricing: PriceList, { amount, bounds }: Covered): Usage {
+function boundUsage(stated: Usage, output: number, pricing: PriceList, { amount, bounds }: Covered): Usage {
   const { outputTokens: most } = bounds
+  const claimed = pricing.lines ? unitsWithin(stated, pricing.lines, bounds.units) : stated
   const limited = claimed.output <= most ? claimed : withOutput(claimed, most)
   const possible = isPossible(limited, pricing, bounds) ? limited : clampUsage(limited, bounds)
   if (output <= most) return possible
@@ -112,7 +115,7 @@ function boundUsage(claimed: Usage, output: number, pricing: PriceList, { amount
 }
 
 function withOutput(usage: Usage, output: number): Usage {
-  return { ...usage, output, reasoning: Math.min(usage.reasoning, output) }
+  return tokensWithin(usage, { output, reasoning: Math.min(usage.reasoning, output) })
 }
 
 /** The most output, from `low` to `high`, that `amount` pays for with `usage`; at least `low`. */
@@ -135,14 +138,14 @@ function clampUsage(usage: Usage, bounds: Bounds): Usage {
     return taken
   }
   const output = Math.min(usage.output, bounds.outputTokens)
-  return {
+  return tokensWithin(usage, {
     cacheRead: take(usage.cacheRead),
     uncached: take(usage.uncached),
     cacheWrite5m: take(usage.cacheWrite5m),
     cacheWrite1h: take(usage.cacheWrite1h),
     output,
     reasoning: Math.min(usage.reasoning, output),
-  }
+  })
 }
 
 function isPossible(usage: Usage, pricing: PriceList, { inputTokens: input, outputTokens, beyond }: Bounds): boolean {

@@ -1,5 +1,6 @@
 import { requestCost } from '@/catalog/price'
 import type { PriceList } from '@/catalog/types'
+import { withFee } from '@/catalog/unit-prices'
 import type { ToolUses } from '@/chat/server-tools'
 import { inputTokens, type Usage } from '@/chat/usage'
 import type { HoldSize } from '@/gateway/hold/hold-size'
@@ -36,7 +37,9 @@ export function providerBill(
   const toolCost = costOfTools(tools, reading.toolUses, charge)
   const stated = reading.isUsageStale ? undefined : reading.statedCost
   const isKnown = cost !== undefined && toolCost !== undefined && (charge.kind === 'charge' || reading.usage !== null)
-  const reckoned = isKnown ? requestCost(cost, claimedUsage(reading, estimatedInput)) + toolCost : undefined
+  const reckoned = isKnown
+    ? requestCost(cost, withFee(claimedUsage(reading, estimatedInput), cost)) + toolCost
+    : undefined
   const providerCost = plausible(stated ?? reckoned)
   const isClamped = charge.kind === 'charge' && charge.flags.includes('clamped')
   const counts = reading.usage

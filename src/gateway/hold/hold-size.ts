@@ -7,13 +7,20 @@ import type { Model, Target } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import { serviceTierOf } from '@/chat/service-tier'
+import { isInput, isSameUnit, type UnitCount } from '@/chat/units'
 import { FORMATS } from '@/formats/index'
 import { assert } from '@/lib/assert'
 import { MAX_NANO, type Nano, nano, ZERO_NANO } from '@/lib/money'
 import type { Plan, PlannedTarget } from '@/routing/plan/plan'
 
 /** The input and output that a hold covers. Input above a close estimate (`beyond`) is accepted up to the body's bytes, if it is paid. */
-export type Bounds = { inputTokens: number; outputTokens: number; beyond?: { inputTokens: number; cost: Nano } }
+export type Bounds = {
+  inputTokens: number
+  outputTokens: number
+  /** The most units beside tokens, and the most tokens of sounds and pictures; missing if the models have no such prices. */
+  units?: readonly UnitCount[]
+  beyond?: { inputTokens: number; cost: Nano }
+}
 
 export type HoldSize = {
   amount: Nano
@@ -90,8 +97,12 @@ export function affordableCap(sized: Sized, size: HoldSize, available: Nano): nu
   const tier = serviceTierOf(request.serviceTier)
   let low = MIN_LOWERED_CAP
   let high = Math.min(...models.map((model) => model.maxOutputTokens))
+  const input = size.bounds.inputTokens
   const fits = (cap: number) =>
-    models.every((model) => worstCaseCost(model.pricing, size.bounds.inputTokens, cap * request.choices, tier) <= room)
+    models.every((model) => {
+      const output = cap * request.choices
+      return worstCaseCost(model.pricing, input, output, tier, mostParts(sized, model, output)) <= room
+    })
   if (high < low || !fits(low)) return undefined
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
@@ -112,6 +123,29 @@ function withRoomBeyond(size: HoldSize, inputTokens: number): HoldSize {
   return { ...size, bounds: { ...size.bounds, beyond: { inputTokens, cost: size.amount } } }
 }
 
+/** The most tokens of sounds and pictures that have a price of their own at the model; undefined if none has, as at most models. */
+function mostParts({ prompt }: Sized, { pricing, contextLength }: Model, output: number): UnitCount[] | undefined {
+  if (!pricing.lines) return undefined
+  const media = mediaBound(prompt, contextLength)
+  const countOf = (billable: UnitCount['billable']) => {
+    if (!isInput(billable)) return output
+    // A picture has no sound; other files may contain both.
+    return billable === 'input_audio' && !prompt.hasFiles ? 0 : media
+  }
+  return pricing.lines
+    .filter(({ unit }) => unit === 'token')
+    .map(({ billable, unit }) => ({ billable, unit, count: countOf(billable) }))
+}
+
+/** The larger of both counts of each kind of unit. */
+function largerOf(known: readonly UnitCount[] = [], parts: readonly UnitCount[]): UnitCount[] {
+  const larger = parts.map((part) => {
+    const other = known.find((one) => isSameUnit(one, part))
+    return other && other.count > part.count ? other : part
+  })
+  return [...larger, ...known.filter((one) => !parts.some((part) => isSameUnit(one, part)))]
+}
+
 function sizeFor(sized: Sized, estimatedInput: number, boundFor: (model: Model) => number): HoldSize {
   const { request, prompt } = sized
   const { models } = sized.plan
@@ -119,13 +153,15 @@ function sizeFor(sized: Sized, estimatedInput: number, boundFor: (model: Model) 
   assert(first, 'a plan has at least one model')
   const tier = serviceTierOf(request.serviceTier)
   let amount = 0
-  const bounds = { inputTokens: 0, outputTokens: 0 }
+  const bounds: Bounds = { inputTokens: 0, outputTokens: 0 }
   for (const model of models) {
     const input = boundFor(model)
     const output = outputCap(request, model)
     bounds.inputTokens = Math.max(bounds.inputTokens, input)
     bounds.outputTokens = Math.max(bounds.outputTokens, output)
-    amount = Math.max(amount, worstCaseCost(model.pricing, input, output, tier))
+    const parts = mostParts(sized, model, output)
+    if (parts) bounds.units = largerOf(bounds.units, parts)
+    amount = Math.max(amount, worstCaseCost(model.pricing, input, output, tier, parts))
   }
   amount = Math.min(amount + toolsCost(sized), MAX_NANO)
   const rateTokens = estimatedInput + (request.maxOutputTokens ?? 0) * request.choices

@@ -1,4 +1,5 @@
 import { requestCost } from '@/catalog/price'
+import { tokensWithin } from '@/catalog/unit-prices'
 import type { Format } from '@/formats/format'
 import { chargeNow, type OpenCharge, pricesOf, readingOf } from '@/gateway/charge/open-charge'
 import type { Charge } from '@/ledger/charge'
@@ -24,7 +25,9 @@ function detailsOf(charge: Charge, open: OpenCharge, parts: Format['costPlace'][
   const tools = isFree ? 0 : toolsCost(charge.tools ?? [])
   const tokens = isFree ? 0 : charge.cost - tools
   const prices = pricesOf(open, readingOf(open))
-  const input = isFree ? 0 : Math.min(tokens, requestCost(prices, { ...charge.usage, output: 0 }))
+  const input = isFree
+    ? 0
+    : Math.min(tokens, requestCost(prices, tokensWithin(charge.usage, { output: 0, reasoning: 0 })))
   return {
     upstream_inference_cost: null,
     [parts.input]: input / NANO_PER_USD,

@@ -2,13 +2,14 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
-import { inputTokens, ZERO_USAGE } from '@/chat/usage'
+import { BILLABLES, tokensOf, UNITS } from '@/chat/units'
+import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { HttpDeps } from '@/http/deps'
 import { operation } from '@/http/openapi/operation'
 import { NO_SNIFFING } from '@/http/pages'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { nano, nanoToUsd } from '@/lib/money'
-import { orNull } from '@/lib/schemas'
+import { oneOf, orNull } from '@/lib/schemas'
 import type { FoundGeneration } from '@/usage/generations'
 import { askerOfUsage } from './usage'
 
@@ -22,6 +23,13 @@ const Tokens = Type.Object(
   { uncached: Count, cache_read: Count, cache_write_5m: Count, cache_write_1h: Count, output: Count, reasoning: Count },
   { description: 'By class, as they are priced; reasoning is a part of the output' },
 )
+
+const Unit = Type.Object({
+  billable: oneOf(BILLABLES),
+  unit: oneOf(UNITS),
+  variant: Type.Optional(Type.String({ description: 'Such as a size and quality' })),
+  count: Count,
+})
 
 const GenerationData = Type.Object(
   {
@@ -41,6 +49,9 @@ const GenerationData = Type.Object(
     rule: orNull(Type.String(), { description: 'The billing rule; null if nothing was charged' }),
     flags: Type.Array(Type.String()),
     tokens: Tokens,
+    units: Type.Array(Unit, {
+      description: 'Tokens of sounds and pictures, which are a part of the tokens above, and counts in other units',
+    }),
     tools: Type.Array(Type.Object({ name: Type.String(), uses: Count, cost: Type.Number({ description: 'USD' }) })),
     tokens_prompt: Count,
     tokens_completion: Count,
@@ -48,6 +59,7 @@ const GenerationData = Type.Object(
     native_tokens_completion: Count,
     native_tokens_reasoning: Count,
     native_tokens_cached: Count,
+    native_tokens_completion_images: Count,
     finish_reason: MaybeText,
     attempts: MaybeCount,
     route_reason: MaybeText,
@@ -69,7 +81,6 @@ const GenerationData = Type.Object(
     http_referer: Unknown,
     moderation_latency: Unknown,
     native_finish_reason: Unknown,
-    native_tokens_completion_images: Unknown,
     num_fetches: Unknown,
     num_input_audio_prompt: Unknown,
     num_media_completion: Unknown,
@@ -214,8 +225,8 @@ function failed({ failure }: Extract<FoundGeneration, { kind: 'failed' }>) {
   }
 }
 
-function common(requestId: string, usage: typeof ZERO_USAGE, cost: number) {
-  const { uncached, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning } = usage
+function common(requestId: string, usage: Usage, cost: number) {
+  const { uncached, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning, units = [] } = usage
   const input = inputTokens(usage)
   return {
     ...NOT_KNOWN,
@@ -227,12 +238,14 @@ function common(requestId: string, usage: typeof ZERO_USAGE, cost: number) {
       ...{ uncached, cache_read: cacheRead, cache_write_5m: cacheWrite5m, cache_write_1h: cacheWrite1h },
       ...{ output, reasoning },
     },
+    units: [...units],
     tokens_prompt: input,
     tokens_completion: output,
     native_tokens_prompt: input,
     native_tokens_completion: output,
     native_tokens_reasoning: reasoning,
     native_tokens_cached: cacheRead,
+    native_tokens_completion_images: tokensOf(units, 'output_image'),
     is_byok: false,
     data_region: 'global',
   }

@@ -1,20 +1,25 @@
 /** The response body of one usage record in full, with explanations. */
 import { type Static, Type } from '@sinclair/typebox'
+import { BILLABLES, UNITS } from '@/chat/units'
 import { type ListedRecord, SEEN_COLUMNS, tellRecord } from '@/console/usage-views/listed-record'
-import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
+import { formatLineAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
 import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
 import type { RecordDetail } from '@/console/usage-views/record-detail'
 import { toolsCost } from '@/ledger/usage-record'
 import { formatUsd, nano } from '@/lib/money'
-import { orNull } from '@/lib/schemas'
+import { oneOf, orNull } from '@/lib/schemas'
 import { toIso, toUsageItem, UsageItem } from './bodies'
 
 const Explained = Type.Object({ name: Type.String(), words: Type.String() })
 
 const PriceLine = Type.Object({
-  class: Type.String({ description: '`input`, `cacheRead`, `cacheWrite5m`, `cacheWrite1h` or `output`' }),
-  tokens: Type.Integer(),
-  unitPrice: Type.String({ description: 'USD per 1,000,000 tokens' }),
+  class: Type.String({
+    description: `\`input\`, \`cacheRead\`, \`cacheWrite5m\`, \`cacheWrite1h\`, \`output\`, or one of ${BILLABLES.join(', ')}`,
+  }),
+  unit: oneOf(UNITS),
+  variant: Type.Optional(Type.String({ description: 'Such as a size and quality' })),
+  count: Type.Integer(),
+  unitPrice: Type.String({ description: 'USD per 1,000,000 tokens or characters, or per other unit' }),
   amount: Type.String({ description: 'USD, twelve decimals at most' }),
 })
 
@@ -69,8 +74,8 @@ export function toRecordDetailBody(detail: RecordDetail): Static<typeof RecordDe
     lines:
       lines?.map(({ price, ...line }) => ({
         ...line,
-        unitPrice: formatUnitPrice(price),
-        amount: formatClassAmount(line.tokens, price),
+        unitPrice: formatUnitPrice(price, line.unit),
+        amount: formatLineAmount(line.count, price),
       })) ?? null,
     toolLines: record.tools.map(({ name, uses, cost: part }) => ({ tool: name, uses, amount: formatUsd(part) })),
     rounding: lines ? formatRounding(lines, nano(cost - toolsCost(record.tools))) : null,

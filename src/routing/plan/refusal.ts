@@ -62,23 +62,31 @@ export function refuseUntakenTools(
   throw invalidRequest(`${what}: no price covers it here, or the model speaks another format. ${others}.`, field)
 }
 
-/** Ensures that chat requests name a chat model and embedding requests an embedding model; errors name the right endpoint. */
+/** Ensures that requests name a model of their kind; errors name the right endpoint. */
 const EMBEDDING_PATHS = 'POST /v1/embeddings, or models/{model}:embedContent and :batchEmbedContents'
 
-/** Throws `invalid_request` with the code `wrong_endpoint` for the field `param`, if the named model is of the other kind. */
+/** What a model of each kind does, and where it is asked. */
+const USES: Readonly<Record<ModelKind, string>> = {
+  chat: 'is a chat model: send it chat requests.',
+  embedding: `embeds texts and answers no conversation. Ask it at ${EMBEDDING_PATHS}.`,
+  image: 'makes pictures. Ask it at POST /v1/images/generations.',
+  speech: 'makes speech from texts. Ask it at POST /v1/audio/speech.',
+  transcription: 'transcribes speech. Ask it at POST /v1/audio/transcriptions.',
+  rerank: 'sorts documents. Ask it at POST /v1/rerank.',
+}
+
+/** Throws `invalid_request` with the code `wrong_endpoint` for the field `param`, if the named model is of another kind. */
 export function checkKind(catalog: Catalog, named: Model | Tier, kind: ModelKind, param: string): void {
   const own: ModelKind = 'candidates' in named ? 'chat' : named.kind
   if (own === kind) return
-  const message =
-    own === 'embedding'
-      ? `'${named.id}' embeds texts and answers no conversation. Ask it at ${EMBEDDING_PATHS}.`
-      : `'${named.id}' is a chat model and has no embeddings: send it chat requests. ${embedders(catalog)}`
-  throw new GatewayError('invalid_request', message, { param, code: 'wrong_endpoint' })
+  const others = kind === 'chat' ? '' : ` ${modelsOf(catalog, kind)}`
+  throw new GatewayError('invalid_request', `'${named.id}' ${USES[own]}${others}`, { param, code: 'wrong_endpoint' })
 }
 
-function embedders({ models }: Catalog): string {
-  const ids = [...models.values()].flatMap(({ id, kind }) => (kind === 'embedding' ? [id] : []))
-  return ids.length === 0 ? 'No model embeds here.' : `Models that embed: ${ids.slice(0, MAX_NAMED).join(', ')}.`
+function modelsOf({ models }: Catalog, kind: ModelKind): string {
+  const ids = [...models.values()].flatMap((model) => (model.kind === kind ? [model.id] : []))
+  const which = kind === 'embedding' ? 'that embed' : `of kind ${kind}`
+  return ids.length === 0 ? `There are no models ${which}.` : `Models ${which}: ${ids.slice(0, MAX_NAMED).join(', ')}.`
 }
 
 /** Ids of models or names of providers; null or undefined = all. */

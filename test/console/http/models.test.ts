@@ -37,6 +37,7 @@ test('models and tiers are listed in catalogue order, with decimal prices', asyn
     dataTerms: [{ provider: 'provider1', retention: 'unknown', trains: 'unknown', region: null }],
     ...{ providers: ['provider1'], priceSteps: [], contextLength: 256_000, maxOutputTokens: 32_768, fallback: [] },
     capabilities: ['tools', 'images', 'reasoning', 'json-schema'],
+    priceLines: [],
     toolPrices: [{ tool: 'web_search', usd: '0.01', per: 'use' }],
   })
   expect(models[1]).toMatchObject({

@@ -111,8 +111,8 @@ describe('a usage record', () => {
       ...{ keyName: 'Test key', clientFormat: 'chat-completions', providerFormat: 'chat-completions' },
       cost: '0.000044',
       lines: [
-        { class: 'input', tokens: 30, unitPrice: '1', amount: '0.00003' },
-        { class: 'output', tokens: 7, unitPrice: '2', amount: '0.000014' },
+        { class: 'input', unit: 'token', count: 30, unitPrice: '1', amount: '0.00003' },
+        { class: 'output', unit: 'token', count: 7, unitPrice: '2', amount: '0.000014' },
       ],
       ...{ rounding: '0', priceNote: null, flags: [] },
       rule: { name: 'usage', words: expect.stringContaining('usage that the provider reported') },

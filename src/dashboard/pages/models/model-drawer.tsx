@@ -98,14 +98,17 @@ function Facts({ model }: { model: ModelBody }) {
         Facts
       </Title>
       <Fact label="Context">{formatCount(model.contextLength)} tokens</Fact>
-      {model.kind === 'embedding' ? (
-        <Fact label="Gives">Embeddings</Fact>
-      ) : (
-        <Fact label="Longest answer">{formatCount(model.maxOutputTokens)} tokens</Fact>
-      )}
+      {model.kind !== 'chat' && <Fact label="Gives">{GIVES[model.kind]}</Fact>}
+      {model.maxOutputTokens > 0 && <Fact label="Longest answer">{formatCount(model.maxOutputTokens)} tokens</Fact>}
       <Fact label="Can use">
         {model.capabilities.length === 0 ? 'Text only' : <Capabilities names={model.capabilities} />}
       </Fact>
+      {model.priceLines.map(({ billable, unit, variant, usd }) => (
+        <Fact key={`${billable} ${unit} ${variant}`} label={lineName(billable, variant)}>
+          <Price usd={usd} /> per{' '}
+          {unit === 'token' || unit === 'character' ? `1,000,000 ${unit}s` : toolLabel(unit).toLowerCase()}
+        </Fact>
+      ))}
       {model.toolPrices.map(({ tool, usd, per }) => (
         <Fact key={tool} label={toolLabel(tool)}>
           <Price usd={usd} /> per {per}
@@ -120,6 +123,19 @@ function Facts({ model }: { model: ModelBody }) {
       <Fact label="Released">{formatDay(model.created)}</Fact>
     </Stack>
   )
+}
+
+const GIVES = {
+  embedding: 'Embeddings',
+  image: 'Pictures',
+  speech: 'Speech',
+  transcription: 'Transcripts',
+  rerank: 'Sorted documents',
+} as const
+
+/** What a price line is for, such as `Output image (hd)`. */
+function lineName(billable: string, variant: string | undefined): string {
+  return variant === undefined ? toolLabel(billable) : `${toolLabel(billable)} (${variant})`
 }
 
 function Fact({ label, children }: { label: string; children: ReactNode }) {

@@ -19,8 +19,14 @@ function encodeModel({ id, aliasOf = id, kind, name, contextLength, maxOutputTok
     displayName: name,
     inputTokenLimit: contextLength,
     ...(maxOutputTokens !== undefined && { outputTokenLimit: maxOutputTokens }),
-    supportedGenerationMethods: [...(kind === 'embedding' ? EMBEDDING_VERBS : CHAT_VERBS)],
+    supportedGenerationMethods: verbsOf(kind),
   }
+}
+
+/** The verbs of a kind of model; none for kinds that this format has no calls for. */
+function verbsOf(kind = 'chat'): string[] {
+  if (kind === 'chat') return [...CHAT_VERBS]
+  return kind === 'embedding' ? [...EMBEDDING_VERBS] : []
 }
 
 /** Parses model and verb from the path of a generate-content call, in all variants that clients send. */

@@ -7,7 +7,7 @@ import { Money } from '@/dashboard/components/money'
 import { capitalise, decimalsOf, formatCount, formatDuration, formatMoney, toolLabel } from '@/dashboard/format'
 import { ModelNames, Outcome } from './record-cells'
 import type { UsageRecord } from './usage-data'
-import { classLabel, flagLabel, ruleLabel } from './words'
+import { flagLabel, lineLabel, ruleLabel } from './words'
 
 export function RecordDetails({ record }: { record: UsageRecord }) {
   return (
@@ -41,6 +41,8 @@ export function RecordDetails({ record }: { record: UsageRecord }) {
   )
 }
 
+type Line = NonNullable<UsageRecord['lines']>[number]
+
 function Price({ record: { lines, toolLines, rounding, priceNote, cost } }: { record: UsageRecord }) {
   if (lines === null) return <Text size="sm">{priceNote}</Text>
   const amounts = [
@@ -63,10 +65,10 @@ function Price({ record: { lines, toolLines, rounding, priceNote, cost } }: { re
         <Table.Tbody>
           {lines.map((line) => (
             <Row
-              key={line.class}
-              cells={[formatCount(line.tokens), formatMoney(line.unitPrice, price), formatMoney(line.amount, amount)]}
+              key={`${line.class} ${line.unit} ${line.variant ?? ''}`}
+              cells={[formatCount(line.count), unitPrice(line, price), formatMoney(line.amount, amount)]}
             >
-              {classLabel(line.class)}
+              {lineLabel(line)}
             </Row>
           ))}
           {toolLines.map(({ tool, uses, amount: usd }) => (
@@ -84,9 +86,14 @@ function Price({ record: { lines, toolLines, rounding, priceNote, cost } }: { re
   )
 }
 
+/** Of a million tokens or characters, or of one other unit. */
+function unitPrice({ unit, unitPrice: usd }: Line, options: { decimals: number }): string {
+  return unit === 'token' || unit === 'character' ? formatMoney(usd, options) : `${formatMoney(usd, EXACT)} each`
+}
+
 const EXACT = { isExact: true }
 const PRICE_COLUMNS = [
-  { title: 'Tokens' },
+  { title: 'Charged for' },
   { title: 'Count', ta: 'right' },
   { title: 'Per 1M', ta: 'right' },
   { title: 'Amount', ta: 'right' },

@@ -29,6 +29,12 @@ const CLASSES: Readonly<Record<string, string>> = {
   cacheWrite5m: 'Input, written to cache (5 minutes)',
   cacheWrite1h: 'Input, written to cache (1 hour)',
   output: 'Output',
+  input_text: 'Input',
+  input_image: 'Input, pictures',
+  input_audio: 'Input, sound',
+  output_image: 'Output, pictures',
+  output_audio: 'Output, sound',
+  request: 'Request',
 }
 
 const STATUSES: Readonly<Record<number, string>> = {
@@ -50,9 +56,18 @@ export function flagLabel(flag: string): string {
   return FLAGS[flag] ?? flag
 }
 
-/** The label of a token class. */
-export function classLabel(name: string): string {
-  return CLASSES[name] ?? name
+const UNITS: Readonly<Record<string, string>> = {
+  image: 'images',
+  second: 'seconds',
+  character: 'characters',
+  search_unit: 'searches',
+}
+
+/** The label of a line of a charge, such as `Output, pictures: images (hd)`. */
+export function lineLabel({ class: name, unit, variant }: { class: string; unit: string; variant?: string }): string {
+  const label = CLASSES[name] ?? name
+  const units = UNITS[unit] === undefined ? label : `${label}: ${UNITS[unit]}`
+  return variant === undefined ? units : `${units} (${variant})`
 }
 
 /** The label of an HTTP status. */

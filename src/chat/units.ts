@@ -1,0 +1,84 @@
+/** Counts in units beside the five token classes, such as images and seconds, and parts of the tokens with a price of their own. */
+
+export const BILLABLES = [
+  'input_text',
+  'input_image',
+  'input_audio',
+  'output_text',
+  'output_image',
+  'output_audio',
+  'request',
+] as const
+export type Billable = (typeof BILLABLES)[number]
+
+export const UNITS = ['token', 'image', 'second', 'character', 'search_unit', 'request'] as const
+export type Unit = (typeof UNITS)[number]
+
+/** The units in which each billable can be counted. A `request` in the unit `request` is a fee for each answered request. */
+export const UNITS_OF: Readonly<Record<Billable, readonly Unit[]>> = {
+  input_text: ['token', 'character'],
+  input_image: ['token', 'image'],
+  input_audio: ['token', 'second'],
+  output_text: ['token'],
+  output_image: ['token', 'image'],
+  output_audio: ['token', 'second'],
+  request: ['request', 'search_unit'],
+}
+
+/** A variant's name, such as `hd` or `1024x1024-high`. */
+export const VARIANT_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
+
+/**
+ * A non-negative integer count. Tokens are a part of the uncached input or of the output. Other units stand beside tokens. `variant`: a
+ * kind with its own price, such as a picture's size and quality.
+ */
+export type UnitCount = { billable: Billable; unit: Unit; variant?: string; count: number }
+
+/** Whether prices are stated for a million of the unit. */
+export function isPerMillion(unit: Unit): boolean {
+  return unit === 'token' || unit === 'character'
+}
+
+/** Whether its tokens are a part of the input; otherwise of the output. */
+export function isInput(billable: Billable): boolean {
+  return billable.startsWith('input')
+}
+
+/** Whether both count the same thing, of whatever variant. */
+export function isSameUnit(one: Pick<UnitCount, 'billable' | 'unit'>, other: Pick<UnitCount, 'billable' | 'unit'>) {
+  return one.billable === other.billable && one.unit === other.unit
+}
+
+/**
+ * The parts of `uncached` and `output` that are sounds and pictures, by the provider's counts, which may exceed them. Undefined without
+ * any, as in most answers.
+ */
+export function tokenParts(
+  uncached: number,
+  inputAudio: number,
+  inputImage: number,
+  output: number,
+  outputAudio: number,
+  outputImage: number,
+): UnitCount[] | undefined {
+  if (inputAudio + inputImage + outputAudio + outputImage === 0) return undefined
+  const sound = Math.min(inputAudio, uncached)
+  const speech = Math.min(outputAudio, output)
+  const parts = [
+    { billable: 'input_audio', unit: 'token', count: sound },
+    { billable: 'input_image', unit: 'token', count: Math.min(inputImage, uncached - sound) },
+    { billable: 'output_audio', unit: 'token', count: speech },
+    { billable: 'output_image', unit: 'token', count: Math.min(outputImage, output - speech) },
+  ] as const
+  const counted = parts.filter(({ count }) => count > 0)
+  return counted.length > 0 ? counted : undefined
+}
+
+/** The tokens of `billable` among `units`. */
+export function tokensOf(units: readonly UnitCount[] | undefined, billable: Billable): number {
+  let tokens = 0
+  for (const one of units ?? NO_UNITS) if (one.billable === billable && one.unit === 'token') tokens += one.count
+  return tokens
+}
+
+const NO_UNITS: readonly UnitCount[] = []
