@@ -113,7 +113,8 @@ async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: str
   const { row, ofAccount, policy, ofMember } = found
   const { accountId, status } = row
   const addresses = addressListsOf(ofAccount, row.allowedAddresses)
-  const limits = effectiveLimits(limitsOf(row), policy, ofMember, ageOf(row))
+  const own = limitsOf(row)
+  const limits = { ...own, ...effectiveLimits(own, policy, ofMember, ageOf(row)) }
   await ledger.setKeyState({
     ...limits,
     accountId,

@@ -1,12 +1,13 @@
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
+import { apiKeys } from '@/db/schema'
 import { addressListsOf } from '@/ledger/address-lists'
-import type { Allowed } from '@/ledger/allowed'
 import type { AccountBudgets } from '@/ledger/budgets'
 import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyStatus, LedgerHistory } from '@/ledger/outcomes'
 import { createBatch } from '@/lib/batch'
 import { nano } from '@/lib/money'
+import { type KeyRules, rulesOf } from '@/people/keys/fields'
 import { budgetsOf } from './budgets/budget-history'
 import { effectiveLimits, type KeyPolicy } from './policies/effective-limits'
 
@@ -16,6 +17,11 @@ const HISTORY_TIMEOUT_MS = 3_000
 const READINGS = { maxKeys: 500, maxQuestions: 2, maxWaiting: 10_000 }
 /** After a loss of Redis data, the last seconds' settlements are looked up too: as many as src/gateway/hold/settler.ts remembers. */
 const SETTLEMENTS = { maxKeys: 5_000, maxQuestions: 2, maxWaiting: 50_000 }
+
+/** The rules in a row of an account, a membership or a key, as arguments of json_build_object. */
+const RULES = Object.entries(rulesOf(apiKeys))
+  .map(([name, column]) => `'${name}', ${column.name}`)
+  .join(', ')
 
 /**
  * Reads accounts and keys from `database`, each from one snapshot, as the ledger loads them. Rejects if it does not answer within {@link
@@ -44,13 +50,11 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
     async answer(keyIds) {
       const rows = await bounded(sql<KeyRow[]>`
         SELECT id, account_id, created_by, status, requests_per_minute, tokens_per_minute, concurrency, monthly_budget_nano,
-          (extract(epoch FROM expires_at) * 1000)::bigint AS expires_at_ms, to_json(allowed_models) AS allowed_models,
-          to_json(allowed_providers) AS allowed_providers,
-          to_json(allowed_addresses) AS own_addresses,
-          (SELECT json_build_object('addresses', a.allowed_addresses, 'allowedModels', a.allowed_models,
-              'allowedProviders', a.allowed_providers, 'maxKeyAgeDays', a.max_key_age_days)
-            FROM accounts a WHERE a.id = k.account_id) AS of_account,
-          (SELECT json_build_object('allowedModels', m.allowed_models, 'allowedProviders', m.allowed_providers)
+          (extract(epoch FROM expires_at) * 1000)::bigint AS expires_at_ms, to_json(allowed_addresses) AS own_addresses,
+          json_build_object(${sql.unsafe(RULES)}) AS own_rules,
+          (SELECT json_build_object('addresses', allowed_addresses, 'maxKeyAgeDays', max_key_age_days, ${sql.unsafe(RULES)})
+            FROM accounts WHERE id = k.account_id) AS of_account,
+          (SELECT json_build_object(${sql.unsafe(RULES)})
             FROM memberships m WHERE m.account_id = k.account_id AND m.user_id = k.created_by) AS of_member,
           (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms, built_in IS NOT NULL AS is_built_in,
           (extract(epoch FROM secret_since) * 1000)::bigint AS secret_since_ms,
@@ -136,11 +140,10 @@ type KeyRow = {
   concurrency: number | null
   monthly_budget_nano: number | null
   expires_at_ms: number | null
-  allowed_models: string[] | null
-  allowed_providers: string[] | null
   own_addresses: string[] | null
+  own_rules: KeyRules
   of_account: KeyPolicy & { addresses: string[] | null }
-  of_member: Allowed | null
+  of_member: KeyRules | null
   created_at_ms: number
   is_built_in: boolean
   secret_since_ms: number | null
@@ -168,8 +171,7 @@ function toAccountSnapshot(row: AccountRow): AccountSnapshot {
 }
 
 function toKeySnapshot(row: KeyRow): KeySnapshot {
-  const { allowed_models: allowedModels, allowed_providers: allowedProviders, expires_at_ms: expiresAtMs } = row
-  const own = { allowedModels, allowedProviders, expiresAtMs }
+  const own = { ...row.own_rules, expiresAtMs: row.expires_at_ms }
   const age = { createdAtMs: row.created_at_ms, secretSinceMs: row.secret_since_ms, isBuiltIn: row.is_built_in }
   return {
     ...effectiveLimits(own, row.of_account, row.of_member, age),

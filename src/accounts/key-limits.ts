@@ -5,9 +5,19 @@ import type { Addresses } from '@/ledger/address-lists'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { formatUsd, type Nano } from '@/lib/money'
-import { FIELD_ROWS, type KeySettings, type Kind, MAX_KEY_LIMIT, type WireSettings } from '@/people/keys/fields'
+import {
+  FIELD_ROWS,
+  type KeyRules,
+  type KeySettings,
+  type Kind,
+  MAX_KEY_LIMIT,
+  type WireSettings,
+} from '@/people/keys/fields'
 
 type KeyRow = typeof apiKeys.$inferSelect
+
+/** A key's own limits. Gateways enforce `effectiveLimits`. */
+export type OwnLimits = Omit<KeyLimits, 'dataRules'> & KeyRules
 
 /** The values of each kind as columns hold them. Asserts counts from 1 to {@link MAX_KEY_LIMIT} and a budget that is not negative. */
 const STORED: Partial<Record<Kind, (value: unknown) => unknown>> = {
@@ -22,6 +32,7 @@ const STORED: Partial<Record<Kind, (value: unknown) => unknown>> = {
   },
   moment: (atMs) => (atMs === null ? null : new Date(Number(atMs))),
   ids: (list) => list && [...new Set(list as string[])],
+  regions: (list) => list && [...new Set(list as string[])],
 }
 
 /** The given settings as columns. */
@@ -41,11 +52,11 @@ export function settingsOf(row: KeyRow): KeySettings {
   return Object.fromEntries(values) as KeySettings
 }
 
-/** The settings that gateways enforce. */
-export function limitsOf(row: KeyRow): KeyLimits {
+/** The settings that limit a key. */
+export function limitsOf(row: KeyRow): OwnLimits {
   const settings = settingsOf(row)
   const limits = FIELD_ROWS.filter(({ raise }) => raise !== undefined)
-  return Object.fromEntries(limits.map(({ name }) => [name, settings[name]])) as KeyLimits
+  return Object.fromEntries(limits.map(({ name }) => [name, settings[name]])) as OwnLimits
 }
 
 /** The settings under their names in bodies: amounts as decimal texts of USD, moments as ISO 8601. */
@@ -84,16 +95,17 @@ export function describeAddresses(addresses: Addresses): string {
   return addresses?.join(', ') ?? 'everywhere'
 }
 
-/** The changed limits that are higher than `present`'s. Null counts as the default, or as unlimited. */
+/** The changed limits that are higher than `present`'s. Null counts as the default, or as unlimited. A flag only restricts. */
 export function limitsRaised(
   changes: Partial<KeySettings>,
-  present: KeyLimits,
+  present: OwnLimits,
   defaults: DefaultLimits,
-): (keyof KeyLimits)[] {
-  const limits = FIELD_ROWS.filter(({ raise }) => raise !== undefined).map(({ name }) => name as keyof KeyLimits)
+): (keyof OwnLimits)[] {
+  const limits = FIELD_ROWS.filter(({ raise }) => raise !== undefined).map(({ name }) => name as keyof OwnLimits)
   return limits.filter((limit) => {
     const [asked, before] = [changes[limit], present[limit]]
     if (asked === undefined) return false
+    if (typeof asked === 'boolean') return before === true && !asked
     if (Array.isArray(before)) return asked === null || (asked as readonly string[]).some((id) => !before.includes(id))
     const otherwise = limit in defaults ? defaults[limit as keyof DefaultLimits] : Number.POSITIVE_INFINITY
     return !Array.isArray(asked) && Number(asked ?? otherwise) > Number(before ?? otherwise)

@@ -13,7 +13,11 @@ export type MaxPrice = { input?: Pico; output?: Pico }
 /** A region as catalogues and requests name it: a word of a-z, 0-9 and -, at most 64 characters. */
 export const REGION_PATTERN = '^[a-z0-9][a-z0-9-]{0,63}$'
 
-/** A rule of what must be stated about content at a provider. `from`: the field, or the list, that sets it. */
+/** Who sets rules of where content may go, besides a request. */
+export const RULE_OWNERS = ['account', 'member', 'key'] as const
+export type RuleOwner = (typeof RULE_OWNERS)[number]
+
+/** A rule of what must be stated about content at a provider. `from`: the field of the request that sets it, or whose rule it is. */
 export type DataRule =
   | { kind: 'zero-retention'; from: string }
   | { kind: 'no-training'; from: string }
@@ -38,3 +42,6 @@ export type RoutePreferences = {
   /** The greatest age of a cached answer that the caller accepts. */
   cacheSeconds?: number
 }
+
+/** The preferences of a request without any. */
+export const NO_PREFERENCES: RoutePreferences = { order: [], only: [], ignore: [] }

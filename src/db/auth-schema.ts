@@ -40,6 +40,9 @@ export const memberships = pgTable(
     /** Models that the member's keys may call, and providers that may answer them; null: all. */
     allowedModels: text('allowed_models').array(),
     allowedProviders: text('allowed_providers').array(),
+    zeroRetention: boolean('zero_retention').notNull().default(false),
+    noTraining: boolean('no_training').notNull().default(false),
+    regions: text('regions').array(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.userId] }),

@@ -50,6 +50,9 @@ export const accounts = pgTable(
     /** Models that its keys may call; null = all. */
     allowedModels: text('allowed_models').array(),
     allowedProviders: text('allowed_providers').array(),
+    zeroRetention: boolean('zero_retention').notNull().default(false),
+    noTraining: boolean('no_training').notNull().default(false),
+    regions: text('regions').array(),
     /** Days after which a key's secret expires; null = never. */
     maxKeyAgeDays: integer('max_key_age_days'),
     settings: jsonb('settings').$type<Record<string, boolean>>().notNull().default({}),
@@ -82,6 +85,9 @@ export const apiKeys = pgTable(
     /** null = all models. */
     allowedModels: text('allowed_models').array(),
     allowedProviders: text('allowed_providers').array(),
+    zeroRetention: boolean('zero_retention').notNull().default(false),
+    noTraining: boolean('no_training').notNull().default(false),
+    regions: text('regions').array(),
     /** Networks that may use the key, within its account's; null = all of these. */
     allowedAddresses: text('allowed_addresses').array(),
     /** A key that the service made; null for a key made by a person. */

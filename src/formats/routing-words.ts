@@ -1,7 +1,7 @@
 /** Reads OpenRouter's and LiteLLM's equivalents of our `fallback` and `svc`, in every format. */
 import { Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
-import { type DataRule, type RoutePreferences, SORTS, type Sort } from '@/chat/preferences'
+import { type DataRule, NO_PREFERENCES, type RoutePreferences, SORTS, type Sort } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { oneOf } from '@/lib/schemas'
@@ -108,9 +108,7 @@ function readFallback({ fallback, models, fallbacks }: Wire): Pick<ChatRequest, 
     : { fallback: fallbacks ?? [], fallbackField: 'fallbacks' }
 }
 
-const NO_WISH: RoutePreferences = { order: [], only: [], ignore: [] }
-
-function withProviderWish(own: RoutePreferences = NO_WISH, provider: JsonObject): RoutePreferences {
+function withProviderWish(own: RoutePreferences = NO_PREFERENCES, provider: JsonObject): RoutePreferences {
   refuseUnknown(provider, PROVIDER_WORDS, 'provider')
   const { order, only, ignore, sort, maxPrice } = own
   if (order.length + only.length + ignore.length > 0 || sort !== undefined || maxPrice !== undefined)

@@ -1,28 +1,28 @@
-/** The models and providers that a key may use, as text in Redis. Equal permissions have equal texts, so texts can be compared. */
+/** What a key may use, after all rules for it, as text in Redis. Equal permissions have equal texts, so texts can be compared. */
+import type { DataRule } from '@/chat/preferences'
 import { assert } from '@/lib/assert'
-import { isJsonObject, parseJson } from '@/lib/json'
+import { isJsonObject, type JsonValue, parseJson } from '@/lib/json'
 
 /** Ids of models, or names of providers; null = all. */
 type AllowedIds = readonly string[] | null
 
-export type Allowed = { allowedModels: AllowedIds; allowedProviders: AllowedIds }
+/** `dataRules`: the rules of account, member and key for where content may go; undefined if there are none. */
+export type Allowed = {
+  allowedModels: AllowedIds
+  allowedProviders: AllowedIds
+  dataRules?: readonly DataRule[] | undefined
+}
 
 /** A key without restrictions. */
 export const EVERYTHING: Allowed = { allowedModels: null, allowedProviders: null }
 
-/** A copy of both lists. */
-export function bothLists({ allowedModels, allowedProviders }: Allowed) {
-  return {
-    allowedModels: allowedModels && [...allowedModels],
-    allowedProviders: allowedProviders && [...allowedProviders],
-  }
-}
-
-/** The models and providers that both permissions allow. */
+/** What both permissions allow: models and providers of both, under the rules of both. */
 export function narrower(one: Allowed, other: Allowed): Allowed {
+  const dataRules = [...(one.dataRules ?? []), ...(other.dataRules ?? [])]
   return {
     allowedModels: inBoth(one.allowedModels, other.allowedModels),
     allowedProviders: inBoth(one.allowedProviders, other.allowedProviders),
+    ...(dataRules.length > 0 && { dataRules }),
   }
 }
 
@@ -31,10 +31,11 @@ function inBoth(one: AllowedIds, other: AllowedIds): AllowedIds {
   return other.filter((id) => one.includes(id))
 }
 
-/** The empty text for no restriction; else a sorted JSON array of models, or an object if providers are restricted too. */
-export function allowedText({ allowedModels, allowedProviders }: Partial<Allowed>): string {
+/** The empty text for no restriction; else a sorted JSON array of models, or an object if there are other restrictions too. */
+export function allowedText({ allowedModels, allowedProviders, dataRules }: Partial<Allowed>): string {
   const models = allowedModels ? inOrder(allowedModels) : null
-  if (allowedProviders) return JSON.stringify({ models, providers: inOrder(allowedProviders) })
+  const providers = allowedProviders ? inOrder(allowedProviders) : undefined
+  if (providers || dataRules) return JSON.stringify({ models, providers, data: dataRules })
   return models === null ? '' : JSON.stringify(models)
 }
 
@@ -43,7 +44,17 @@ export function parseAllowed(text: string): Allowed {
   if (text === '') return EVERYTHING
   const read = parseJson(text)
   if (!isJsonObject(read)) return { allowedModels: listOf(read), allowedProviders: null }
-  return { allowedModels: read.models === null ? null : listOf(read.models), allowedProviders: listOf(read.providers) }
+  const { models, providers, data } = read
+  return {
+    allowedModels: models === null ? null : listOf(models),
+    allowedProviders: providers === undefined ? null : listOf(providers),
+    ...(data !== undefined && { dataRules: rulesIn(data) }),
+  }
+}
+
+function rulesIn(data: JsonValue): readonly DataRule[] {
+  assert(Array.isArray(data) && data.every(isJsonObject), 'the store holds no list of rules of where content may go')
+  return data as DataRule[]
 }
 
 function inOrder(ids: readonly string[]): string[] {

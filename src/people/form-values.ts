@@ -12,6 +12,7 @@ const KINDS: { [K in Kind]: { of(value: unknown): FormValue<K>; read(value: Form
   ids: { of: (ids) => (Array.isArray(ids) ? ids : []), read: (ids) => (ids.length === 0 ? null : ids) },
   networks: { of: (list) => (Array.isArray(list) ? list.join('\n') : ''), read: linesOf },
   tags: { of: (list) => (Array.isArray(list) ? list.join(', ') : ''), read: linesOf },
+  regions: { of: (list) => (Array.isArray(list) ? list.join(', ') : ''), read: linesOf },
   flag: { of: Boolean, read: (is) => is },
 }
 

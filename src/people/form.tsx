@@ -32,6 +32,7 @@ export function FieldInput({ field, input, ...own }: FieldInputProps) {
     case 'networks':
       return <Textarea {...words} autosize minRows={2} maxRows={8} />
     case 'tags':
+    case 'regions':
       return <TextInput {...words} />
     case 'flag':
       return <Checkbox {...named} />

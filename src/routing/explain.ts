@@ -1,4 +1,4 @@
-import type { DataRule, RoutePreferences, Sort } from '@/chat/preferences'
+import { type DataRule, NO_PREFERENCES, type RoutePreferences, type Sort } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import { formatPrice, type Nano, nanoToUsd, type Pico } from '@/lib/money'
 import { difficultyClass, type SessionOutcome } from '@/routing/plan/choose'
@@ -29,7 +29,7 @@ export type RouteExplanation = {
   tier: TierExplanation | null
 }
 
-/** The caller's preferences as understood; prices are in USD per 1,000,000 tokens. */
+/** The caller's preferences as understood, and all rules of where content may go; prices are in USD per 1,000,000 tokens. */
 type PreferencesExplanation = {
   quality: number | null
   /** False if no suitable candidate has it; null if it decides nothing. */
@@ -38,7 +38,7 @@ type PreferencesExplanation = {
   providers: { order: readonly string[]; only: readonly string[]; ignore: readonly string[] }
   sort: Sort | null
   data: readonly DataRule[]
-  /** Targets excluded by `providers`, of models that are still tried. */
+  /** Targets excluded by `providers` or `data`, of models that are still tried. */
   ruled_out_targets: { model: string; provider: string }[]
 }
 
@@ -97,11 +97,12 @@ export function explainPlan(plan: Plan, request: ChatRequest, holdOf: HoldOf, vi
 }
 
 function explainPreferences(
-  { models, choice }: Plan,
-  preferences: RoutePreferences | undefined,
+  { models, choice, data }: Plan,
+  asked: RoutePreferences | undefined,
 ): PreferencesExplanation | null {
-  if (!preferences) return null
-  const { quality, maxPrice, order, only, ignore, sort, data = [] } = preferences
+  if (!asked && !data) return null
+  const preferences = { ...(asked ?? NO_PREFERENCES), ...(data && { data }) }
+  const { quality, maxPrice, order, only, ignore, sort } = preferences
   const ruledOut = models.flatMap((model) =>
     model.targets
       .filter((target) => !isWanted(target, preferences))
@@ -113,7 +114,7 @@ function explainPreferences(
     max_price: { input: usdPer1m(maxPrice?.input), output: usdPer1m(maxPrice?.output) },
     providers: { order, only, ignore },
     sort: sort ?? null,
-    data,
+    data: data ?? [],
     ruled_out_targets: ruledOut,
   }
 }

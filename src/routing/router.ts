@@ -83,8 +83,8 @@ export function createRouter(options: RouterOptions): Router {
   let ticking: Timer | undefined
   let telling: Timer | undefined
 
-  function planFor(request: ChatRequest, { clientFormat, allowedModels, allowedProviders }: Origin, kept?: string) {
-    const options = { clientFormat, view, allowedModels, allowedProviders, stickyModelId: kept }
+  function planFor(request: ChatRequest, origin: Origin, kept?: string) {
+    const options = { ...origin, view, stickyModelId: kept }
     const plan = buildPlan(catalog.current, request, options)
     refuseIfOverloaded(parts, plan)
     return plan
@@ -104,9 +104,9 @@ export function createRouter(options: RouterOptions): Router {
       if (kept instanceof Promise) return kept.then((model) => planFor(request, origin, model))
       return planFor(request, origin, kept)
     },
-    planEmbedding(request, { allowedModels, allowedProviders }) {
+    planEmbedding(request, permitted) {
       exchange.stayClose()
-      const plan = buildEmbeddingPlan(catalog.current, request, { view, allowedModels, allowedProviders })
+      const plan = buildEmbeddingPlan(catalog.current, request, { ...permitted, view })
       refuseIfOverloaded(parts, plan)
       return plan
     },

@@ -90,7 +90,7 @@ test('each documented command has the documented result', () => {
   expect(answers['key show']).toMatchObject({ keyId: ids.key_, requestsPerMinute: 60, monthlyBudgetUsd: '25' })
   // The last of them is that of a member.
   expect(answers['account key-policy']).toMatchObject({
-    ...{ email: 'grace@example.com', allowedModels: ['svc/alpha'], allowedProviders: null },
+    ...{ email: 'grace@example.com', allowedModels: ['svc/alpha'], allowedProviders: null, noTraining: true },
   })
   expect(answers['management-key list']).toMatchObject({
     keys: [{ keyId: ids.mgmt_, scopes: 'keys:write,usage:read' }],

@@ -1,5 +1,5 @@
 /** Every way to spend an account's credit, against every limit: a limit holds by each of them, and each is booked to the member who acts. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
@@ -15,9 +15,10 @@ import type { BudgetWindow } from '@/ledger/budgets'
 import type { AccountLimits } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
+import type { KeyRules } from '@/people/keys/fields'
 
 let gateway: TestGateway
-/** An owner of every account. */
+/** An owner of every account of a test. */
 let member: Person
 
 beforeAll(async () => {
@@ -37,6 +38,9 @@ beforeAll(async () => {
       file.providers.provider2 = { ...file.providers.provider1 }
     },
   })
+})
+// A session may send only so many requests a minute.
+beforeEach(async () => {
   member = await signUpPerson(gateway)
 })
 afterAll(() => gateway.stop())
@@ -131,12 +135,18 @@ function budget(scope: 'account' | 'member' | 'key', window: BudgetWindow): SetL
 
 const models = { allowedModels: ['svc/beta'] }
 const providers = { allowedProviders: ['provider2'] }
+/** Rules of where content may go. The catalogue states nothing about its providers. */
+const DATA_RULES = {
+  zeroRetention: { zeroRetention: true },
+  noTraining: { noTraining: true },
+  regions: { regions: ['eu'] },
+}
 const ofAccount =
-  (policy: Partial<typeof models & typeof providers>): SetLimit =>
+  (policy: Partial<KeyRules>): SetLimit =>
   ({ accountId }) =>
     changeKeyPolicy(gateway.gateway.database, gateway.gateway.deps.ledger, { accountId, policy, by: OPERATOR })
 const ofMember =
-  (policy: Partial<typeof models & typeof providers>): SetLimit =>
+  (policy: Partial<KeyRules>): SetLimit =>
   ({ accountId, member }) =>
     changeMemberKeyPolicy(gateway.gateway.database, gateway.gateway.deps.ledger, {
       ...{ accountId, userId: member.viewer.userId, policy, by: OPERATOR },
@@ -197,6 +207,13 @@ const LIMITS: Record<string, { status: number; set: SetLimit }> = {
   'the account may not use the provider': { status: 403, set: ofAccount(providers) },
   'the member may not use the provider': { status: 403, set: ofMember(providers) },
   'the key may not use the provider': { status: 403, set: ofKey(providers) },
+  ...Object.fromEntries(
+    Object.entries(DATA_RULES).flatMap(([name, rule]) => [
+      [`the account has a rule for content (${name})`, { status: 404, set: ofAccount(rule) }],
+      [`the member has a rule for content (${name})`, { status: 404, set: ofMember(rule) }],
+      [`the key has a rule for content (${name})`, { status: 404, set: ofKey(rule) }],
+    ]),
+  ),
   'the key is switched off': { status: 403, set: ({ paidBy }) => gateway.apiKeys.deactivate(paidBy) },
   'the address is not on the list': {
     status: 403,

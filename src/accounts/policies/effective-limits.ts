@@ -1,39 +1,50 @@
 /** A key's effective limits: the combined rules of its account, its member and the key itself. */
+
+import type { DataRule, RuleOwner } from '@/chat/preferences'
 import { memberships } from '@/db/auth-schema'
 import { accounts } from '@/db/schema'
 import { type Allowed, narrower } from '@/ledger/allowed'
 import type { KeyLimits } from '@/ledger/outcomes'
+import { type KeyRules, rulesOf } from '@/people/keys/fields'
 
-export type KeyPolicy = Allowed & { maxKeyAgeDays: number | null }
+export type KeyPolicy = KeyRules & { maxKeyAgeDays: number | null }
+
+type Expiry = Pick<KeyLimits, 'expiresAtMs'>
 
 /** When a key was made and when its secret was last rotated. The service's own keys are not rotated. */
 type Age = { createdAtMs: number; secretSinceMs: number | null; isBuiltIn: boolean }
 
 const DAY_MS = 86_400_000
 
-export const POLICY_COLUMNS = {
-  allowedModels: accounts.allowedModels,
-  allowedProviders: accounts.allowedProviders,
-  maxKeyAgeDays: accounts.maxKeyAgeDays,
-}
+export const POLICY_COLUMNS = { ...rulesOf(accounts), maxKeyAgeDays: accounts.maxKeyAgeDays }
 
-export const MEMBER_POLICY_COLUMNS = {
-  allowedModels: memberships.allowedModels,
-  allowedProviders: memberships.allowedProviders,
-}
+export const MEMBER_POLICY_COLUMNS = rulesOf(memberships)
 
 /** The limits that gateways enforce. For a key without a member, `ofMember` is null or allows all. */
-export function effectiveLimits<Limits extends Pick<KeyLimits, keyof Allowed | 'expiresAtMs'>>(
-  limits: Limits,
+export function effectiveLimits(
+  limits: KeyRules & Expiry,
   policy: KeyPolicy,
-  ofMember: Allowed | null,
+  ofMember: KeyRules | null,
   age: Age,
-): Limits {
+): Allowed & Expiry {
+  const ofAccount = allowedBy(policy, 'account')
+  const bounds = ofMember ? narrower(ofAccount, allowedBy(ofMember, 'member')) : ofAccount
   return {
-    ...limits,
-    ...narrower(ofMember ? narrower(policy, ofMember) : policy, limits),
+    ...narrower(bounds, allowedBy(limits, 'key')),
     expiresAtMs: earlier(limits.expiresAtMs, endByAge(policy.maxKeyAgeDays, age)),
   }
+}
+
+/** What the rules of an account, a member or a key allow. */
+export function allowedBy(
+  { allowedModels, allowedProviders, zeroRetention, noTraining, regions }: KeyRules,
+  from: RuleOwner,
+): Allowed {
+  const dataRules: DataRule[] = []
+  if (zeroRetention) dataRules.push({ kind: 'zero-retention', from })
+  if (noTraining) dataRules.push({ kind: 'no-training', from })
+  if (regions) dataRules.push({ kind: 'regions', regions, from })
+  return { allowedModels, allowedProviders, ...(dataRules.length > 0 && { dataRules }) }
 }
 
 function endByAge(days: number | null, { createdAtMs, secretSinceMs, isBuiltIn }: Age): number | null {

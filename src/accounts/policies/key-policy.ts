@@ -7,8 +7,8 @@ import type { AuditDetails } from '@/db/administration-schema'
 import { memberships } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { accounts } from '@/db/schema'
-import { type Allowed, bothLists } from '@/ledger/allowed'
 import type { Ledger } from '@/ledger/ledger'
+import { copyRules, type KeyRules, ofEachRule } from '@/people/keys/fields'
 import { type KeyPolicy, MEMBER_POLICY_COLUMNS, POLICY_COLUMNS } from './effective-limits'
 
 /** The rules for all keys of an account; undefined if the account doesn't exist. */
@@ -34,12 +34,12 @@ export async function changeKeyPolicy(
   const isKnown = await database.db.transaction(async (transaction) => {
     const before = await lockAccount(transaction, accountId)
     if (!before) return false
-    check?.({ ...bothLists(before), maxKeyAgeDays: before.maxKeyAgeDays })
+    check?.({ ...copyRules(before), maxKeyAgeDays: before.maxKeyAgeDays })
     const after: KeyPolicy = { ...before, ...policy }
     const { maxKeyAgeDays } = after
     await transaction
       .update(accounts)
-      .set({ ...bothLists(after), maxKeyAgeDays })
+      .set({ ...copyRules(after), maxKeyAgeDays })
       .where(eq(accounts.id, accountId))
     const details = {
       ...{ ...describe(after), maxKeyAgeDays },
@@ -54,10 +54,10 @@ export async function changeKeyPolicy(
 }
 
 type Of = { accountId: string; userId: string }
-export type MemberPolicyChange = Change<Allowed> & Of
+export type MemberPolicyChange = Change<KeyRules> & Of
 
 /** The rules for all keys of a member, besides those of the account. Undefined if there is no such member. */
-export async function readMemberKeyPolicy({ db }: Database, of: Of): Promise<Allowed | undefined> {
+export async function readMemberKeyPolicy({ db }: Database, of: Of): Promise<KeyRules | undefined> {
   const [row] = await db.select(MEMBER_POLICY_COLUMNS).from(memberships).where(isMembership(of))
   return row
 }
@@ -73,8 +73,8 @@ export async function changeMemberKeyPolicy(
     const [before] = await transaction.select(MEMBER_POLICY_COLUMNS).from(memberships).where(isOne).for('no key update')
     if (!before) return false
     check?.(before)
-    const after: Allowed = { ...before, ...policy }
-    await transaction.update(memberships).set(bothLists(after)).where(isOne)
+    const after: KeyRules = { ...before, ...policy }
+    await transaction.update(memberships).set(copyRules(after)).where(isOne)
     const details = { ...describe(after), ...prefixed(describe(before)) }
     await recordAudit(transaction, { ...by, action: 'member.key_policy', subject: userId, accountId, details })
     return true
@@ -88,9 +88,11 @@ function isMembership({ accountId, userId }: Of) {
   return and(eq(memberships.accountId, accountId), eq(memberships.userId, userId))
 }
 
-function describe({ allowedModels, allowedProviders }: Allowed) {
-  const told = (ids: readonly string[] | null) => ids?.join(', ') ?? 'every'
-  return { allowedModels: told(allowedModels), allowedProviders: told(allowedProviders) }
+function describe(rules: KeyRules) {
+  return ofEachRule((name) => {
+    const value = rules[name]
+    return typeof value === 'boolean' ? value : (value?.join(', ') ?? 'every')
+  })
 }
 
 function prefixed(details: ReturnType<typeof describe>): AuditDetails {

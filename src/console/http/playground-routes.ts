@@ -1,5 +1,6 @@
 /** The playground's route: a normal chat completion, with the account's playground key, which can be switched off. */
 import { Elysia } from 'elysia'
+import { allowedBy } from '@/accounts/policies/effective-limits'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import type { Format } from '@/formats/format'
@@ -62,8 +63,10 @@ async function playgroundPayer({ apiKeys, chat, readMemberKeyPolicy }: Playgroun
   const keyId = await apiKeys.playgroundKey(accountId, { actor: { userId, email } })
   const key = await chat.ledger.readKey({ accountId, keyId })
   // The key is the account's; the acting member's budgets and policy apply too.
-  if (key?.status === 'active')
-    return { accountId, keyId, memberId: userId, bounds: await readMemberKeyPolicy({ accountId, userId }) }
+  if (key?.status === 'active') {
+    const rules = await readMemberKeyPolicy({ accountId, userId })
+    return { accountId, keyId, memberId: userId, bounds: rules && allowedBy(rules, 'member') }
+  }
   // A 401 would mean that the session has ended.
   const message = 'The playground is switched off for this account. Activate its key under API keys.'
   throw new GatewayError('forbidden', message, { code: 'playground_deactivated' })

@@ -45,6 +45,10 @@ CREATE TABLE accounts (
   -- What somebody chose of the settings in people/settings/fields.ts.
   settings                 jsonb NOT NULL DEFAULT '{}',
   allowed_providers        text[],
+  -- Only providers answer that are stated to keep no content, to train no models on it, to process it in these regions (null: all).
+  zero_retention           boolean NOT NULL DEFAULT false,
+  no_training              boolean NOT NULL DEFAULT false,
+  regions                  text[],
   CONSTRAINT accounts_company_check CHECK ((kind = 'organisation') = (company IS NOT NULL))
 ) WITH (fillfactor = 70);
 -- Only personal accounts own their address: someone who leaves an organisation that was their account gets a new account.
@@ -82,6 +86,10 @@ CREATE TABLE memberships (
   -- Models and providers that the member's keys may use, beside the account's rules. Null: all.
   allowed_models    text[],
   allowed_providers text[],
+  -- As for all keys of the account.
+  zero_retention    boolean NOT NULL DEFAULT false,
+  no_training       boolean NOT NULL DEFAULT false,
+  regions           text[],
   PRIMARY KEY (account_id, user_id)
 );
 CREATE INDEX memberships_user_index ON memberships (user_id);

@@ -34,6 +34,10 @@ CREATE TABLE api_keys (
   -- Since when a rotated key has its secret. Null: since it was made.
   secret_since          timestamptz,
   allowed_providers     text[],
+  -- As for all keys of the account.
+  zero_retention        boolean NOT NULL DEFAULT false,
+  no_training           boolean NOT NULL DEFAULT false,
+  regions               text[],
   CHECK ((status = 'deleted') = (deleted_at IS NOT NULL)),
   CONSTRAINT api_keys_built_in_stays CHECK (built_in IS NULL OR status <> 'deleted')
 ) WITH (fillfactor = 70);

@@ -63,8 +63,8 @@ export class ChatNegotiation extends Negotiation<ChatOffer> {
 
   protected offer(allowed: Allowed): Soon<ChatOffer> {
     const { bounds } = this.arrived.payer
-    const { allowedModels, allowedProviders } = bounds ? narrower(allowed, bounds) : allowed
-    const origin = { clientFormat: this.arrived.format.name, session: this.session, allowedModels, allowedProviders }
+    const permitted = bounds ? narrower(allowed, bounds) : allowed
+    const origin = { ...permitted, clientFormat: this.arrived.format.name, session: this.session }
     const planning = this.deps.router.plan(this.asked.request, origin)
     if (planning instanceof Promise) return planning.then((plan) => this.offerFor(plan, allowed))
     return this.offerFor(planning, allowed)

@@ -2,7 +2,7 @@
  * Negotiates a hold: first by the key's remembered permissions, again if these have changed, and with a smaller offer if credit is too low.
  */
 
-import { type Allowed, allowedText } from '@/ledger/allowed'
+import { type Allowed, allowedText, EVERYTHING, parseAllowed } from '@/ledger/allowed'
 import type { Ledger } from '@/ledger/ledger'
 import type { Payer, ReserveOutcome } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
@@ -52,8 +52,7 @@ export abstract class Negotiation<Offered extends Offer> {
   /** Makes the first offer, synchronously if no look-up is needed. */
   begin(): Soon<this> {
     const believed = this.terms.permissions.recall(this.payer.keyId)
-    const isNarrowed = believed.allowedModels !== null || believed.allowedProviders !== null
-    const offering = isNarrowed ? this.offerBelieved(believed) : this.offer(believed)
+    const offering = believed === EVERYTHING ? this.offer(believed) : this.offerBelieved(believed)
     if (offering instanceof Promise) return offering.then((offer) => this.make(offer))
     return this.make(offering)
   }
@@ -84,8 +83,7 @@ export abstract class Negotiation<Offered extends Offer> {
     } catch (error) {
       const key = await ledger.readKey(this.payer)
       if (!key || allowedText(key) === allowedText(believed)) throw error
-      const { allowedModels, allowedProviders } = key
-      const allowed = { allowedModels, allowedProviders }
+      const allowed = parseAllowed(allowedText(key))
       permissions.note(this.payer.keyId, allowed)
       return await this.offer(allowed)
     }

@@ -1,6 +1,7 @@
 /** The endpoint at which a key reads its own expiry, limits and tightest budget. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { RULE_OWNERS } from '@/chat/preferences'
 import { authenticate } from '@/http/auth'
 import { sentFrom } from '@/http/client-address'
 import type { HttpDeps } from '@/http/deps'
@@ -9,7 +10,7 @@ import { NO_SNIFFING } from '@/http/pages'
 import { requireActiveKey } from '@/http/require-active-key'
 import { type BoundBudget, budgetsOfKey } from '@/ledger/bound-budgets'
 import { formatUsd } from '@/lib/money'
-import { orNull } from '@/lib/schemas'
+import { oneOf, orNull } from '@/lib/schemas'
 
 const Figure = orNull(Type.String(), {
   description: 'USD, exact decimal text; null for the account’s budget, whose figures a key may not see',
@@ -30,6 +31,14 @@ const KeyBody = Type.Object({
   expires_at: orNull(Type.String(), { description: 'ISO 8601, UTC; null: never' }),
   allowed_models: orNull(Type.Array(Type.String()), { description: 'null: all' }),
   allowed_providers: orNull(Type.Array(Type.String()), { description: 'null: all' }),
+  data_rules: Type.Array(
+    Type.Object({
+      kind: oneOf(['zero-retention', 'no-training', 'regions']),
+      regions: Type.Optional(Type.Array(Type.String())),
+      from: oneOf(RULE_OWNERS, { description: 'Whose rule it is' }),
+    }),
+    { description: 'What providers must be stated to do with content; a request can add rules' },
+  ),
   budgets: Type.Array(Budget, {
     description: 'All budgets that bind the key, the one with the least left first',
   }),
@@ -57,6 +66,7 @@ async function describeKey(deps: HttpDeps, request: Request): Promise<Response> 
     expires_at: timeOf(key.expiresAtMs),
     allowed_models: key.allowedModels && [...key.allowedModels],
     allowed_providers: key.allowedProviders && [...key.allowedProviders],
+    data_rules: key.dataRules ?? [],
     budgets: budgets.map(tell),
   }
   return Response.json(body, { headers: { 'cache-control': 'no-store', ...NO_SNIFFING } })

@@ -50,7 +50,7 @@ const RoutePlan = Type.Object({
   ),
   preferences: orNull(Type.Object({}, { additionalProperties: true }), {
     description:
-      'What `svc` and `x-svc-quality` ask for, as it is understood; the models that it rules out are among `passed_over`, ' +
+      'What `svc` and `x-svc-quality` ask for, as it is understood, and in `data` also the rules of account, member and key; the models that it rules out are among `passed_over`, ' +
       'targets of other models in `ruled_out_targets`. null where nothing is asked for',
   }),
   tier: orNull(Type.Object({}, { additionalProperties: true }), {
@@ -111,7 +111,7 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     const payer = await authenticate(deps, request)
     line.payer = payer
     free = await openFree(deps, request, payer)
-    const { allowedModels, allowedProviders } = free.key
+    const { allowedModels, allowedProviders, dataRules } = free.key
     const { body, bytes, share } = await free.read()
     format = named ?? formatOfBody(deps.formats, body, request.headers)
     line.format = format.name
@@ -120,7 +120,7 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     line.requestedModel = chat.model
     line.stream = chat.stream
     const session = deps.router.sessionOf(chat, payer.accountId, sessionNameOf(request.headers))
-    const origin = { clientFormat: format.name, session, allowedModels, allowedProviders }
+    const origin = { clientFormat: format.name, session, allowedModels, allowedProviders, dataRules }
     const plan = await deps.router.plan(chat, origin)
     const explanation = explainRequest(deps.router, plan, chat, resumed?.bytes ?? bytes)
     const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...NO_SNIFFING }

@@ -3,9 +3,8 @@ import { Type } from '@sinclair/typebox'
 import { findSold } from '@/catalog/aliases'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
-import { type Allowed, EVERYTHING } from '@/ledger/allowed'
 import { orNull } from '@/lib/schemas'
-import { type Field, fieldOf, KEY_FIELDS } from './fields'
+import { type Field, KEY_FIELDS, type KeyRules } from './fields'
 
 const { allowedModels, allowedProviders } = KEY_FIELDS
 
@@ -21,15 +20,7 @@ export function idsField({ words, items = { most: 0, chars: 0 } }: Field) {
   return orNull(Type.Array(Id, { minItems: 1, maxItems: items.most }), { description: words })
 }
 
-export const ALLOWED_FIELDS = {
-  allowedModels: Type.Optional(idsField(fieldOf('allowedModels'))),
-  allowedProviders: Type.Optional(idsField(fieldOf('allowedProviders'))),
-}
-
-export const SHOWN_ALLOWED = {
-  allowedModels: orNull(Type.Array(Type.String())),
-  allowedProviders: orNull(Type.Array(Type.String())),
-}
+type Allowed = Pick<KeyRules, 'allowedModels' | 'allowedProviders'>
 
 /** Lists that a narrower list must not exceed. `of` is their owner for error messages, such as `all keys of this account`. */
 export type Bound = Allowed & { of: string }
@@ -46,7 +37,7 @@ export function boundOfAccount(policy: Allowed): Bound {
 export function readAllowedLists<Asked extends Partial<Allowed>>(
   asked: Asked,
   catalog: Catalog,
-  present: Allowed = EVERYTHING,
+  present: Allowed | undefined = undefined,
   bounds: readonly Bound[] = [],
 ): Asked {
   const { allowedModels } = asked
@@ -55,7 +46,7 @@ export function readAllowedLists<Asked extends Partial<Allowed>>(
     : asked
   for (const list of ['allowedModels', 'allowedProviders'] as const)
     for (const id of named[list] ?? []) {
-      const fault = present[list]?.includes(id) ? undefined : faultOf(list, id, catalog, bounds)
+      const fault = present?.[list]?.includes(id) ? undefined : faultOf(list, id, catalog, bounds)
       if (fault) throw invalidRequest(fault, list)
     }
   return named

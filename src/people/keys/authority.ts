@@ -1,6 +1,6 @@
 /** The permissions on keys: which keys and usage a member sees, and which settings they may change. */
 import type { KeyChanges, KeyListing } from '@/accounts/api-keys'
-import { limitsRaised } from '@/accounts/key-limits'
+import { limitsRaised, type OwnLimits } from '@/accounts/key-limits'
 import { holds } from '@/accounts/management/scopes'
 import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError } from '@/chat/error'
@@ -8,13 +8,13 @@ import type { Member } from '@/console/auth/viewer'
 import { notPermitted } from '@/console/http/guard'
 import type { Sight } from '@/console/usage-views/usage-filter'
 import { scopeMissing } from '@/http/management/manager'
-import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
+import type { DefaultLimits } from '@/ledger/outcomes'
 import { ZERO_NANO } from '@/lib/money'
 import { FIELD_ROWS, fieldOf, KEY_FIELDS } from './fields'
 
 const NO_LIMITS = Object.fromEntries(
-  FIELD_ROWS.filter(({ raise }) => raise !== undefined).map(({ name }) => [name, null]),
-) as KeyLimits
+  FIELD_ROWS.filter(({ raise }) => raise !== undefined).map(({ name, kind }) => [name, kind === 'flag' ? false : null]),
+) as OwnLimits
 
 /** The usage that the member sees: all of it, or their own requests. */
 export function sightOf({ accountId, userId, seesAllUsage }: Member): Sight {
@@ -51,7 +51,7 @@ export function checkService({ accountRole }: Member, body: { monthlyBudgetUsd?:
 }
 
 /** The limits that a new key is compared with: none; for a management key without `budgets:write` a budget of 0. */
-export function limitsOfNone(member: Member): KeyLimits {
+export function limitsOfNone(member: Member): OwnLimits {
   return mayBudget(member) ? NO_LIMITS : { ...NO_LIMITS, monthlyBudget: ZERO_NANO }
 }
 
@@ -66,7 +66,7 @@ export function checkTransfer(member: Member, { createdBy }: Pick<KeyListing, 'c
 }
 
 /** Throws 403 if the changes allow a key more than `present` does, and this member may not allow that. */
-export function checkRaise(member: Member, changes: KeyChanges, present: KeyLimits, defaults: DefaultLimits): void {
+export function checkRaise(member: Member, changes: KeyChanges, present: OwnLimits, defaults: DefaultLimits): void {
   const { accountRole } = member
   const all = limitsRaised(changes, present, defaults)
   if (all.includes('monthlyBudget') && !mayBudget(member)) throw scopeMissing('budgets:write')

@@ -6,6 +6,7 @@ import { wireOf } from '@/accounts/key-limits'
 import { DEFAULT_OVERLAP, OVERLAP_RULE, parseOverlap } from '@/accounts/rotation/rotate-key'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
+import { REGION_PATTERN } from '@/chat/preferences'
 import { exactly, isoMoments, NullableText, DecimalUsd as Usd } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import type { DefaultLimits } from '@/ledger/outcomes'
@@ -15,11 +16,15 @@ import { type Bound, idsField, MAX_ALLOWED_BYTES, readAllowedLists } from './all
 import {
   FIELD_ROWS,
   type Field,
+  fieldOf,
   KEY_NAME,
   type Kind,
   type LimitName,
   MAX_KEY_LIMIT,
   MAX_USD_CHARS,
+  ofEachRule,
+  type RuleName,
+  rulesOf,
   type WireSettings,
 } from './fields'
 import { AllowedAddresses, KeyTagsField, readAddresses, readTags } from './key-lists'
@@ -50,11 +55,17 @@ const SCHEMAS: Record<Kind, { taken(field: Field): TSchema; shown: TSchema | ((f
   ids: { taken: idsField, shown: Texts },
   networks: { taken: () => AllowedAddresses, shown: Texts },
   tags: { taken: () => KeyTagsField, shown: KeyTagsField },
+  regions: { taken: regionsField, shown: Texts },
   flag: { taken: flagField, shown: flagField },
 }
 
 function flagField({ words }: Field) {
   return Type.Boolean({ description: words })
+}
+
+function regionsField({ words, items = { most: 0, chars: 0 } }: Field) {
+  const Region = Type.String({ pattern: REGION_PATTERN, maxLength: items.chars, examples: ['eu', 'us-east-1'] })
+  return orNull(Type.Array(Region, { minItems: 1, maxItems: items.most }), { description: words })
 }
 
 type Taken = { [Name in keyof WireSettings]: TOptional<TUnsafe<WireSettings[Name]>> }
@@ -64,15 +75,19 @@ const TAKEN = Object.fromEntries(
   FIELD_ROWS.map((field) => [field.wire, Type.Optional(SCHEMAS[field.kind].taken(field))]),
 ) as Taken
 
+function shownField(field: Field): TSchema {
+  const schema = SCHEMAS[field.kind].shown
+  return typeof schema === 'function' ? schema(field) : schema
+}
+
 function shown(isLimit: boolean) {
   const rows = FIELD_ROWS.filter((field) => field.isLimit === isLimit)
-  return Object.fromEntries(
-    rows.map((field) => {
-      const schema = SCHEMAS[field.kind].shown
-      return [field.wire, typeof schema === 'function' ? schema(field) : schema]
-    }),
-  )
+  return Object.fromEntries(rows.map((field) => [field.wire, shownField(field)]))
 }
+
+/** Rules for several keys, as a body changes them and as they are shown. */
+export const RULES_TAKEN = rulesOf(TAKEN)
+export const SHOWN_RULES = ofEachRule((name) => shownField(fieldOf(name))) as Shown<RuleName>
 
 const WithoutMyAddress = Type.Optional(
   Type.Literal(true, {

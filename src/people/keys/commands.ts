@@ -14,6 +14,7 @@ import { findByEmail } from '@/people/members/change-members'
 import { readTag, tagName } from '@/usage/tags'
 import { KEY_FIELDS } from './fields'
 import { KEY_REFUSALS } from './refusals'
+import { RULE_OPTIONS, readRules } from './rule-options'
 
 const KEY = required('ID', "the key's id, not the key itself")
 const ALLOW = required('LIST', 'addresses and networks such as 203.0.113.0/24,2001:db8::/32, or everywhere')
@@ -95,6 +96,18 @@ export const CHANGE_COMMANDS = [
     readTagList,
   ),
 ]
+
+export const RULES_COMMAND = onKey(
+  'rules',
+  'sets the rules of a key, within those for all keys of its account and member',
+  RULE_OPTIONS,
+  readRules,
+  async ({ apiKeys, catalog, by }, keyId, rulesIn) => {
+    const rules = rulesIn(catalog)
+    expectKind(keyId, await apiKeys.change(keyId, rules, undefined, by), 'updated')
+    return rules
+  },
+)
 
 export const ROTATE_COMMAND = onKey(
   'rotate',

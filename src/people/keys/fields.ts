@@ -16,6 +16,8 @@ type Kinds = {
   networks: { value: readonly string[] | null; wire: string[] | null; form: string }
   /** In a form, with commas or blanks between them. */
   tags: { value: readonly string[] | null; wire: string[] | null; form: string }
+  /** In a form, with commas or blanks between them. */
+  regions: { value: readonly string[] | null; wire: string[] | null; form: string }
   flag: { value: boolean; wire: boolean; form: boolean }
 }
 
@@ -69,6 +71,7 @@ export const MAX_KEY_LIMIT = 2_000_000_000
 const COUNT_WORDS = "at most the account's `ceilings`; null = the service's default"
 const COUNT = { kind: 'count', isLimit: true, raise: 'limits.raise' } as const
 const IDS = { kind: 'ids', isLimit: true, raise: 'limits.raise' } as const
+const FLAG = { kind: 'flag', isLimit: true, raise: 'limits.raise' } as const
 
 /** The settings by their names in code, in the order of forms. */
 export const KEY_FIELDS = {
@@ -119,6 +122,26 @@ export const KEY_FIELDS = {
     help: 'Requests go to no other provider, even if these fail',
     none: 'Every provider',
   },
+  zeroRetention: {
+    ...FLAG,
+    words: 'Whether only providers may answer that are stated to keep no content; a request can ask for it too',
+    label: 'Only providers that keep no content',
+    help: 'Other providers are never called. If none is left, a request is refused.',
+  },
+  noTraining: {
+    ...FLAG,
+    words: 'Whether only providers may answer that are stated to train no models on content',
+    label: 'Only providers that train no models on content',
+  },
+  regions: {
+    ...{ kind: 'regions', isLimit: true, raise: 'limits.raise', items: { most: 16, chars: 64 } },
+    words:
+      'Only providers may answer that are stated to process content in one of these regions: `eu` means `eu-central-1` too; null = everywhere',
+    label: 'Regions where content may be processed',
+    help: 'Such as eu, which includes eu-central-1',
+    example: 'Every region',
+    none: 'Every region',
+  },
   allowedAddresses: {
     kind: 'networks',
     isLimit: true,
@@ -158,6 +181,9 @@ const POLICY_FIELDS = {
     label: 'Providers that may answer',
     help: KEY_FIELDS.allowedProviders.help,
   },
+  zeroRetention: KEY_FIELDS.zeroRetention,
+  noTraining: KEY_FIELDS.noTraining,
+  regions: KEY_FIELDS.regions,
   maxKeyAgeDays: {
     ...{ kind: 'count', isLimit: true, most: 3650 },
     words: 'A key ends so many days after it was made or last rotated; null = never',
@@ -170,6 +196,12 @@ const POLICY_FIELDS = {
 /** Ten years, in days. */
 export const MAX_KEY_AGE_DAYS = POLICY_FIELDS.maxKeyAgeDays.most
 
+/** A rule that accounts, members and keys have. The narrowest applies. */
+export type RuleName = Exclude<keyof typeof POLICY_FIELDS, 'maxKeyAgeDays'>
+export type KeyRules = Pick<KeySettings, RuleName>
+/** In bodies. Their names are the same there. */
+export type WireRules = Pick<WireSettings, RuleName>
+
 /** Every rule for all keys of an account. */
 export const POLICY_ROWS: readonly Field[] = Object.entries<Row>(POLICY_FIELDS).map(([name, row]) => ({
   ...{ wire: name, column: name },
@@ -178,6 +210,25 @@ export const POLICY_ROWS: readonly Field[] = Object.entries<Row>(POLICY_FIELDS).
 
 /** Every rule for all keys of a member. */
 export const MEMBER_POLICY_ROWS = POLICY_ROWS.filter(({ wire }) => wire !== 'maxKeyAgeDays')
+const RULE_NAMES = MEMBER_POLICY_ROWS.map(({ wire }) => wire as RuleName)
+
+/** An object with a property for each rule. */
+export function ofEachRule<Of>(of: (name: RuleName) => Of): Record<RuleName, Of> {
+  return Object.fromEntries(RULE_NAMES.map((name) => [name, of(name)])) as Record<RuleName, Of>
+}
+
+/** The rules as bodies and columns have them: with lists of their own. */
+export function copyRules(rules: KeyRules): WireRules {
+  return ofEachRule((name) => {
+    const rule = rules[name]
+    return Array.isArray(rule) ? [...rule] : rule
+  }) as WireRules
+}
+
+/** The properties of an object with the names of rules. */
+export function rulesOf<Rules extends Record<RuleName, unknown>>(rules: Rules): Pick<Rules, RuleName> {
+  return ofEachRule((name) => rules[name]) as Pick<Rules, RuleName>
+}
 
 export const POLICY_AGE: Field = { wire: 'maxKeyAgeDays', column: 'maxKeyAgeDays', ...POLICY_FIELDS.maxKeyAgeDays }
 

@@ -4,7 +4,7 @@ import { ceilingsOf } from '@/accounts/account-limits'
 import type { Accounts } from '@/accounts/accounts'
 import { type ApiKeys, type ChangeKeyOutcome, type KeyListing, MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
 import type { ChangedBy } from '@/accounts/audit'
-import { wireOf } from '@/accounts/key-limits'
+import { type OwnLimits, wireOf } from '@/accounts/key-limits'
 import type { KeyPolicy } from '@/accounts/policies/effective-limits'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Member } from '@/console/auth/viewer'
@@ -16,9 +16,8 @@ import type { PageRequest } from '@/db/paging'
 import { clientAddress } from '@/http/client-address'
 import { titled } from '@/http/openapi/titled'
 import type { Addresses } from '@/ledger/address-lists'
-import { type Allowed, bothLists } from '@/ledger/allowed'
 import type { Ledger } from '@/ledger/ledger'
-import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
+import type { DefaultLimits } from '@/ledger/outcomes'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
 import type { OperationCaller } from '@/people/operation'
 import { expectVersion } from '@/people/version'
@@ -33,7 +32,7 @@ import {
   readKeyChanges,
   readOverlap,
 } from './bodies'
-import type { KeySettings } from './fields'
+import { copyRules, type KeyRules, type KeySettings } from './fields'
 import { KeyBudgets, keyBudgets } from './key-budgets'
 import { checkOwnAddress, readAddresses } from './key-lists'
 import { refused } from './refusals'
@@ -55,7 +54,7 @@ export type KeyDeps = GuardDeps & {
     by: ChangedBy,
     check: (before: KeyPolicy) => void,
   ): Promise<unknown>
-  readMemberKeyPolicy(of: { accountId: string; userId: string }): Promise<Allowed | undefined>
+  readMemberKeyPolicy(of: { accountId: string; userId: string }): Promise<KeyRules | undefined>
   /** The networks from which all keys of an account may be used; undefined if the account doesn't exist. */
   readAddresses(accountId: string): Promise<Addresses | undefined>
   /** Changes them for the next request of each of the account's keys. */
@@ -174,7 +173,7 @@ async function readChanges(
   const { allowedAddresses } = changes
   if (allowedAddresses && !body.withoutMyAddress) checkOwnAddress(allowedAddresses, request, deps.trustedProxyHops)
   const defaults = defaultsBelow(catalog.limits, ceilings)
-  return { changes, checkLimits: (limits: KeyLimits) => checkRaise(viewer, changes, limits, defaults) }
+  return { changes, checkLimits: (limits: OwnLimits) => checkRaise(viewer, changes, limits, defaults) }
 }
 
 /** The limits that a key of this member, or of no member, must not exceed. */
@@ -255,7 +254,7 @@ function expectUpdated({ kind }: ChangeKeyOutcome): void {
 export async function showPolicy({ deps, viewer }: KeyContext) {
   const policy = await deps.readKeyPolicy(viewer.accountId)
   if (!policy) throw refused('unknown_account')
-  return { ...bothLists(policy), maxKeyAgeDays: policy.maxKeyAgeDays }
+  return { ...copyRules(policy), maxKeyAgeDays: policy.maxKeyAgeDays }
 }
 
 /** Changes the given rules for all keys. */

@@ -6,9 +6,17 @@ import { exactly } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import { orNull } from '@/lib/schemas'
 import { operationsOver } from '@/people/operation'
-import { ALLOWED_FIELDS, SHOWN_ALLOWED } from './allowed-lists'
 import { checkSwitch, checkTransfer } from './authority'
-import { KeyBody, KeyChangesBody, MAX_KEY_BODY_BYTES, NewKeyBody, RotationBody, settingsIn } from './bodies'
+import {
+  KeyBody,
+  KeyChangesBody,
+  MAX_KEY_BODY_BYTES,
+  NewKeyBody,
+  RotationBody,
+  RULES_TAKEN,
+  SHOWN_RULES,
+  settingsIn,
+} from './bodies'
 import * as commands from './commands'
 import { MAX_KEY_AGE_DAYS, POLICY_AGE } from './fields'
 import { AllowedAddresses } from './key-lists'
@@ -60,7 +68,7 @@ const change = operation('key.change', 'PATCH /keys/:id', 'keys.change', 'keys:w
   maxBodyBytes: MAX_KEY_BODY_BYTES,
   gives: KeyBody,
   versioned: settingsIn,
-  commands: commands.CHANGE_COMMANDS,
+  commands: [...commands.CHANGE_COMMANDS, commands.RULES_COMMAND],
   run: keys.changeKey,
 })
 
@@ -130,12 +138,12 @@ const remove = operation('key.delete', 'DELETE /keys/:id', 'keys.use', 'keys:wri
 })
 
 const Days = orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_AGE_DAYS }), { description: POLICY_AGE.words })
-const Policy = titled('KeyPolicy', { ...SHOWN_ALLOWED, maxKeyAgeDays: Days })
+const Policy = titled('KeyPolicy', { ...SHOWN_RULES, maxKeyAgeDays: Days })
 
 const policy = operation('account.key_policy.show', 'GET /key-policy', 'usage.read', 'keys:read', {
   summary: 'Get the rules for all API keys',
   description:
-    'A key may be narrower: only models and providers in both lists are allowed, and the earlier end applies.',
+    'A key may be narrower: only models and providers in both lists are allowed, the rules for content of both apply, and the earlier end.',
   gives: Policy,
   versioned: (given) => given,
   run: keys.showPolicy,
@@ -146,7 +154,7 @@ const changePolicy = operation('account.key_policy', 'PUT /key-policy', 'limits.
   description:
     'What is left out stays. Holds for the next request of every key, on every gateway; the age not for the key of the playground, ' +
     'nor for the former text of a rotated key, which has an end of its own.',
-  takes: exactly({ ...ALLOWED_FIELDS, maxKeyAgeDays: Type.Optional(Days) }, { minProperties: 1 }),
+  takes: exactly({ ...RULES_TAKEN, maxKeyAgeDays: Type.Optional(Days) }, { minProperties: 1 }),
   maxBodyBytes: MAX_KEY_BODY_BYTES,
   gives: Policy,
   versioned: (given) => given,

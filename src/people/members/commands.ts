@@ -5,8 +5,6 @@ import {
   readKeyPolicy,
   readMemberKeyPolicy,
 } from '@/accounts/policies/key-policy'
-import { findSold } from '@/catalog/aliases'
-import type { Catalog } from '@/catalog/types'
 import { type Command, type CommandResult, optional, required, type Values } from '@/cli/command'
 import { fail } from '@/cli/failure'
 import type { Services } from '@/cli/services'
@@ -14,6 +12,7 @@ import { readChoice, readEmail, readText } from '@/cli/values'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import { isCountry } from '@/lib/countries'
 import { MAX_KEY_AGE_DAYS } from '@/people/keys/fields'
+import { RULE_OPTIONS, readRules } from '@/people/keys/rule-options'
 import { addMember, findByEmail, listMembers, type MemberRefusal } from './change-members'
 import type { Credential } from './credentials'
 import { createMembers } from './members'
@@ -21,7 +20,6 @@ import { makeOrganisation } from './organisation'
 import { refusalOf } from './refusals'
 
 const ACCOUNT = required('ID', 'the account')
-const EVERY = 'every'
 const NONE = 'none'
 
 export const ORGANISATION_COMMAND: Command = {
@@ -113,39 +111,33 @@ function expectDone<Done extends { kind: 'done' }>(
 
 export const POLICY_COMMAND: Command = {
   words: 'account key-policy',
-  help: 'sets the models and providers for all keys of an account or a member, and the maximum age of keys; then shows them',
+  help: 'sets the rules for all keys of an account or a member: models, providers, where content may go, and the maximum age of keys; then shows them',
   options: {
     account: required('ID', 'the account'),
     email: optional('E', 'of a member: of their keys alone, beside what holds for all'),
-    models: optional('LIST', `ids or aliases such as svc/alpha,svc/beta, or ${EVERY}; left out, it stays`),
-    providers: optional('LIST', `names of the catalogue, or ${EVERY}; left out, it stays`),
+    ...RULE_OPTIONS,
     'max-age-days': optional('n', `since a key was made or last rotated, or ${NONE}; left out, it stays`),
   },
   prepare(values) {
     const accountId = readText(values, 'account')
     const email = values.email === undefined ? undefined : readEmail(values, 'email')
     const maxKeyAgeDays = readDays(values)
+    const rulesIn = readRules(values)
     if (email !== undefined && maxKeyAgeDays !== undefined) fail('--max-age-days is of all keys: without --email')
     return async (services) => {
-      const { database, ledger, by } = services
-      const { catalog } = services
-      const allowedModels = readList(values, 'models', (name) => modelNamed(catalog, name))
-      const allowedProviders = readList(values, 'providers', (name) => catalog.providers.get(name)?.name)
-      const lists = {
-        ...(allowedModels !== undefined && { allowedModels }),
-        ...(allowedProviders !== undefined && { allowedProviders }),
-      }
+      const { database, ledger, catalog, by } = services
+      const rules = rulesIn(catalog)
       if (email !== undefined) {
         const member = await findByEmail(database, accountId, email)
         const of = {
           accountId,
           userId: member?.userId ?? fail(`no member of account ${accountId} has the address ${email}`),
         }
-        if (Object.keys(lists).length > 0) await changeMemberKeyPolicy(database, ledger, { ...of, policy: lists, by })
+        if (Object.keys(rules).length > 0) await changeMemberKeyPolicy(database, ledger, { ...of, policy: rules, by })
         const ofMember = await readMemberKeyPolicy(database, of)
         return { output: { ...of, email, ...ofMember } }
       }
-      const policy = { ...lists, ...(maxKeyAgeDays !== undefined && { maxKeyAgeDays }) }
+      const policy = { ...rules, ...(maxKeyAgeDays !== undefined && { maxKeyAgeDays }) }
       if (Object.keys(policy).length > 0) await changeKeyPolicy(database, ledger, { accountId, policy, by })
       const found = await readKeyPolicy(database, accountId)
       if (!found) fail(`no account ${accountId}`)
@@ -162,22 +154,4 @@ function readDays(values: Values): number | null | undefined {
   return days >= 1 && days <= MAX_KEY_AGE_DAYS
     ? days
     : fail(`--max-age-days must be an integer from 1 to ${MAX_KEY_AGE_DAYS}, or ${NONE}`)
-}
-
-function readList(
-  values: Values,
-  option: 'models' | 'providers',
-  idOf: (name: string) => string | undefined,
-): string[] | null | undefined {
-  const text = values[option]
-  if (text === undefined) return undefined
-  if (text === EVERY) return null
-  const read = (name: string) => idOf(name) ?? fail(`--${option}: there is no ${option.slice(0, -1)} ${name}`)
-  return [...new Set(text.split(',').map(read))]
-}
-
-/** The model id for an id or alias; undefined for tiers. */
-function modelNamed(catalog: Catalog, name: string): string | undefined {
-  const sold = findSold(catalog, name)
-  return sold && 'candidates' in sold ? undefined : sold?.id
 }

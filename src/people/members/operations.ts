@@ -7,8 +7,7 @@ import { newestFirst, PageQuery, pageOf, placeOfMember } from '@/console/http/pa
 import { Done, Email, Token } from '@/console/http/session/schemas'
 import { exactly, isoMoments, mapPage } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
-import { ALLOWED_FIELDS, SHOWN_ALLOWED } from '@/people/keys/allowed-lists'
-import { MAX_KEY_BODY_BYTES } from '@/people/keys/bodies'
+import { MAX_KEY_BODY_BYTES, RULES_TAKEN, SHOWN_RULES } from '@/people/keys/bodies'
 import { operationsOver, personalOver } from '@/people/operation'
 import { MAX_MEMBERS } from './admission'
 import * as bodies from './bodies'
@@ -230,7 +229,7 @@ const decline = answer('invitation.decline', 'POST /invitations/decline', {
 export const INVITATION_OPERATIONS = [invitations, invite, resend, revoke] as const
 export const ANSWER_OPERATIONS = [look, accept, decline] as const
 
-const Policy = titled('MemberKeyPolicy', SHOWN_ALLOWED)
+const Policy = titled('MemberKeyPolicy', SHOWN_RULES)
 
 const policy = operation('member.key_policy.show', 'GET /members/:userId/key-policy', 'usage.read', 'members:read', {
   summary: 'Get the rules for all API keys of a member',
@@ -252,7 +251,7 @@ const changePolicy = operation(
       'What is left out stays. Holds for their next request, on every gateway, in the playground too, and for keys that they are given ' +
       'later; until they are no member any more.',
     names: MEMBER_NAMES,
-    takes: exactly(ALLOWED_FIELDS, { minProperties: 1 }),
+    takes: exactly(RULES_TAKEN, { title: 'MemberKeyPolicyChanges', minProperties: 1 }),
     maxBodyBytes: MAX_KEY_BODY_BYTES,
     gives: Policy,
     versioned: (given) => given,

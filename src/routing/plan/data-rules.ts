@@ -1,8 +1,18 @@
 /** Rules of where the content of a request may go: which targets obey them, and the 404 if no target does. */
 import type { Target } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
-import type { DataRule } from '@/chat/preferences'
+import { type DataRule, NO_PREFERENCES, type RoutePreferences, RULE_OWNERS, type RuleOwner } from '@/chat/preferences'
 import type { PassedOver, Unmet } from './requirements'
+
+/** The request with the rules of its key before its own: a request can only add rules. */
+export function underRules<Request extends { preferences?: RoutePreferences }>(
+  request: Request,
+  rules: readonly DataRule[] | undefined,
+): Request {
+  if (!rules) return request
+  const { preferences = NO_PREFERENCES } = request
+  return { ...request, preferences: { ...preferences, data: [...rules, ...(preferences.data ?? [])] } }
+}
 
 /** Whether the catalogue states that `target` obeys all rules. What it doesn't state counts as broken. */
 export function obeys({ data = {} }: Target, rules: readonly DataRule[]): boolean {
@@ -14,10 +24,17 @@ export function obeys({ data = {} }: Target, rules: readonly DataRule[]): boolea
   })
 }
 
-/** Why no target of a model may answer. */
-export function brokenRules(rules: readonly DataRule[]): Unmet {
-  const said = rules.map((rule) => `${wordsOf(rule)} (${rule.from})`)
-  return { requirement: 'data', isFirm: true, detail: `has no provider that is stated to ${said.join(' and ')}` }
+/** Why no target of a model may answer: the rules that none of them obeys, or all rules if only together they exclude each target. */
+export function brokenRules(rules: readonly DataRule[], targets: readonly Target[]): Unmet {
+  const obeyedByNone = rules.filter((rule) => !targets.some((target) => obeys(target, [rule])))
+  const broken = obeyedByNone.length > 0 ? obeyedByNone : rules
+  const said = broken.map((rule) => `${wordsOf(rule)} (${ownerOf(rule) ?? rule.from})`)
+  return {
+    requirement: 'data',
+    isFirm: true,
+    detail: `has no provider that is stated to ${said.join(' and ')}`,
+    field: broken.find((rule) => ownerOf(rule) === undefined)?.from,
+  }
 }
 
 function wordsOf(rule: DataRule): string {
@@ -25,10 +42,23 @@ function wordsOf(rule: DataRule): string {
   return rule.kind === 'no-training' ? 'train no models on content' : `process content in ${rule.regions.join(' or ')}`
 }
 
+const OWNERS: Record<RuleOwner, string> = {
+  account: 'a rule for all keys of this account',
+  member: 'a rule for all keys of this member',
+  key: 'a rule of this API key',
+}
+
+/** Whose rule it is, in words; undefined for a rule of the request. */
+function ownerOf({ from }: DataRule): string | undefined {
+  const owner = RULE_OWNERS.find((one) => one === from)
+  return owner && OWNERS[owner]
+}
+
 /** Throws the 404 if a data rule alone keeps a model from answering. */
-export function refuseByData(passedOver: readonly PassedOver[], rules: readonly DataRule[] | undefined): void {
-  const found = rules && passedOver.find(({ unmet }) => unmet.every(({ requirement }) => requirement === 'data'))
+export function refuseByData(passedOver: readonly PassedOver[]): void {
+  const found = passedOver.find(({ unmet }) => unmet.every(({ requirement }) => requirement === 'data'))
   if (!found) return
   const message = `${found.model.id} ${found.unmet.map(({ detail }) => detail).join(' and ')}. GET /v1/models states where each model’s content goes.`
-  throw new GatewayError('model_not_found', message, { param: rules[0]?.from ?? 'model', code: 'data_policy' })
+  const param = found.unmet[0]?.field ?? 'model'
+  throw new GatewayError('model_not_found', message, { param, code: 'data_policy' })
 }

@@ -3,7 +3,7 @@ import type { Catalog, Model, Target } from '@/catalog/types'
 import { type EmbeddingInput, type EmbeddingRequest, MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { FORMATS } from '@/formats/index'
-import { refuseByData } from './data-rules'
+import { refuseByData, underRules } from './data-rules'
 import { findModelOrTier, type Plan } from './plan'
 import { arrangeTargets, checkProviderNames, isOrdered, isWanted, noneWanted, tooDear } from './preferences'
 import { checkAllowed, checkKind, noneCanServe, type Permitted, permittedTargets } from './refusal'
@@ -21,9 +21,10 @@ type EmbeddingPlanOptions = Permitted & { view?: RouteView }
  */
 export function buildEmbeddingPlan(
   catalog: Catalog,
-  request: EmbeddingRequest,
+  asked: EmbeddingRequest,
   options: EmbeddingPlanOptions = {},
 ): EmbeddingPlan {
+  const request = underRules(asked, options.dataRules)
   const view = options.view ?? BLIND_VIEW
   const model = findEmbedder(catalog, request, options)
   checkLengths(request, model)
@@ -42,6 +43,7 @@ export function buildEmbeddingPlan(
     requirements: { capabilities: new Set(), prompt: sizes, inputTokens: sizes.estimatedTokens, outputTokens: 0 },
     hasOwnFallback: false,
     isWished: isOrdered(request.preferences),
+    data: request.preferences?.data,
   }
 }
 
@@ -97,7 +99,7 @@ function wantedTargets(
   const unmet: Unmet[] = wanted.length === 0 ? [noneWanted(able, preferences)] : []
   const dear = tooDear(model, preferences, sizes.estimatedTokens)
   if (dear) unmet.push(dear)
-  refuseByData(unmet.length > 0 ? [{ model, unmet }] : [], preferences.data)
+  refuseByData(unmet.length > 0 ? [{ model, unmet }] : [])
   if (unmet.length > 0) throw noneCanServe([{ model, unmet }])
   return arrangeTargets(wanted, { preferences, view, stream: false })
 }

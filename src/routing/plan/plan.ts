@@ -6,11 +6,11 @@ import type { Catalog, Model, Target, Tier } from '@/catalog/types'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { isCarried } from '@/chat/features'
 import type { FormatName } from '@/chat/format-name'
-import type { RoutePreferences, Sort } from '@/chat/preferences'
+import { type DataRule, NO_PREFERENCES, type RoutePreferences, type Sort } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import { extraTier, serviceTierOf } from '@/chat/service-tier'
 import { chooseModels, type TierChoice } from './choose'
-import { refuseByData } from './data-rules'
+import { refuseByData, underRules } from './data-rules'
 import { arrangeTargets, checkProviderNames, isOrdered, isWanted, noneWanted, tooDear, tooWeak } from './preferences'
 import {
   checkAllowed,
@@ -42,6 +42,8 @@ export type Plan = {
   /** Whether the caller named fallback models. */
   hasOwnFallback: boolean
   isWished: boolean
+  /** The rules of where content may go: of account, member, key and request. All targets obey them. Undefined if there are none. */
+  data: readonly DataRule[] | undefined
 }
 
 export type PlanOptions = Permitted & {
@@ -58,7 +60,7 @@ export type PlanOptions = Permitted & {
  * (or `context_length_exceeded`, if that is the only reason) if no model can serve the request, with the reason for each.
  */
 export function buildPlan(catalog: Catalog, asked: ChatRequest, options: PlanOptions = {}): Plan {
-  const request = withSortOfName(catalog, asked)
+  const request = underRules(withSortOfName(catalog, asked), options.dataRules)
   const primary = findChat(catalog, request.model, 'model', options)
   const named = [primary, ...findFallbacks(catalog, primary, request, options)]
   if (request.preferences) checkProviderNames(catalog, request.preferences)
@@ -84,7 +86,7 @@ export function buildPlan(catalog: Catalog, asked: ChatRequest, options: PlanOpt
       request,
       draft.passedOver.flatMap(({ model }) => model.targets),
     )
-    refuseByData(draft.passedOver, request.preferences?.data)
+    refuseByData(draft.passedOver)
     throw noneCanServe(draft.passedOver, request.bound?.[0]?.field)
   }
   const { requirements, passedOver, choice, view } = draft
@@ -99,6 +101,7 @@ export function buildPlan(catalog: Catalog, asked: ChatRequest, options: PlanOpt
     requirements,
     hasOwnFallback: request.fallback.length > 0,
     isWished: isOrdered(request.preferences),
+    data: request.preferences?.data,
   }
 }
 
@@ -128,13 +131,11 @@ function noOnline(id: string, param: string): GatewayError {
 
 /** The request with the preference from its model name's suffix, unless the body has another. */
 function withSortOfName(catalog: Catalog, request: ChatRequest): ChatRequest {
-  const { model, preferences = NO_WISH } = request
+  const { model, preferences = NO_PREFERENCES } = request
   if (preferences.sort !== undefined || findSold(catalog, model)) return request
   const sort = SORT_OF_SUFFIX.get(SUFFIX.exec(model)?.[0] ?? '')
   return sort ? { ...request, preferences: { ...preferences, sort } } : request
 }
-
-const NO_WISH: RoutePreferences = { order: [], only: [], ignore: [] }
 
 function firstOfEach(targets: readonly PlannedTarget[]): PlannedTarget[] {
   const seen = new Set<Model>()

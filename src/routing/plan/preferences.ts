@@ -49,7 +49,8 @@ export function isOrdered(preferences: RoutePreferences | undefined): boolean {
 
 /** Why none of `targets` may answer. */
 export function noneWanted(targets: readonly Target[], preferences?: RoutePreferences): Unmet {
-  if (preferences?.data && targets.some((target) => isNamed(target, preferences))) return brokenRules(preferences.data)
+  if (preferences?.data && targets.some((target) => isNamed(target, preferences)))
+    return brokenRules(preferences.data, targets)
   const names = [...new Set(targets.map(({ provider }) => provider.name))].slice(0, MAX_NAMED)
   return {
     requirement: 'providers',

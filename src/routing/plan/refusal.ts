@@ -4,6 +4,7 @@ import { takesTools } from '@/catalog/tool-allowance'
 import type { Catalog, Model, ModelKind, Target, Tier } from '@/catalog/types'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
+import type { DataRule } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import type { PassedOver, Unmet } from './requirements'
@@ -92,8 +93,8 @@ function modelsOf({ models }: Catalog, kind: ModelKind): string {
 /** Ids of models or names of providers; null or undefined = all. */
 type Ids = readonly string[] | null | undefined
 
-/** The models and providers that a key may use. A tier may be used if one of its candidates may. */
-export type Permitted = { allowedModels?: Ids; allowedProviders?: Ids }
+/** The models and providers that a key may use, and the rules of where its content may go. A tier may be used if one of its candidates may. */
+export type Permitted = { allowedModels?: Ids; allowedProviders?: Ids; dataRules?: readonly DataRule[] | undefined }
 
 /** Reasons to skip a model: the key may not use the model, or the key may use no provider that serves it. */
 const NOT_ALLOWED: Unmet = {

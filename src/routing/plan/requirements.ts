@@ -29,7 +29,13 @@ type Requirement =
  * One requirement that a model does not meet, with a text for the caller. If `firm`, the model cannot answer. Otherwise it is likely to
  * fail, or only a preference: another model goes first, but the request is not refused.
  */
-export type Unmet = { requirement: Requirement; isFirm: boolean; detail: string }
+export type Unmet = {
+  requirement: Requirement
+  isFirm: boolean
+  detail: string
+  /** The field of the request that requires it, for a rule of where content may go. */
+  field?: string | undefined
+}
 
 export type PassedOver = { model: Model; unmet: Unmet[] }
 

@@ -2,16 +2,19 @@
 import { describe, expect, test } from 'bun:test'
 import { effectiveLimits } from '@/accounts/policies/effective-limits'
 import { EVERYTHING } from '@/ledger/allowed'
+import type { KeyRules } from '@/people/keys/fields'
 
 const DAY_MS = 86_400_000
-const OPEN = { ...EVERYTHING, maxKeyAgeDays: null }
+const NO_DATA_RULES = { zeroRetention: false, noTraining: false, regions: null }
+const OPEN = { ...EVERYTHING, ...NO_DATA_RULES, maxKeyAgeDays: null }
 type Age = Parameters<typeof effectiveLimits>[3]
 const young: Age = { createdAtMs: 0, secretSinceMs: null, isBuiltIn: false }
-const own = (ids: string[] | null = null, expiresAtMs: number | null = null) => ({
+const allowing = (ids: string[] | null = null, expiresAtMs: number | null = null) => ({
   allowedModels: ids,
   allowedProviders: ids?.map((id) => `by ${id}`) ?? null,
   expiresAtMs,
 })
+const own = (...allowed: Parameters<typeof allowing>) => ({ ...allowing(...allowed), ...NO_DATA_RULES })
 
 describe('a member’s key may use the models and providers that account, member and key all allow', () => {
   const LISTS = [null, [], ['a'], ['b', 'a'], ['b', 'c'], ['a', 'b', 'c']]
@@ -39,9 +42,23 @@ describe('a member’s key may use the models and providers that account, member
 
   test('a service key may use the models and providers that account and key both allow', () => {
     expect(effectiveLimits(own(['a', 'b']), { ...own(['b', 'c']), maxKeyAgeDays: null }, null, young)).toEqual(
-      own(['b']),
+      allowing(['b']),
     )
   })
+})
+
+test('the rules for content of account, member and key apply together, each with its owner', () => {
+  const rules = (changes: Partial<KeyRules>) => ({ ...own(), ...changes })
+  const ofAccount = { ...rules({ zeroRetention: true, regions: ['eu'] }), maxKeyAgeDays: null }
+  const ofMember = rules({ noTraining: true, regions: ['eu', 'ch'] })
+  const { dataRules } = effectiveLimits(rules({ zeroRetention: true }), ofAccount, ofMember, young)
+  expect(dataRules).toEqual([
+    { kind: 'zero-retention', from: 'account' },
+    { kind: 'regions', regions: ['eu'], from: 'account' },
+    { kind: 'no-training', from: 'member' },
+    { kind: 'regions', regions: ['eu', 'ch'], from: 'member' },
+    { kind: 'zero-retention', from: 'key' },
+  ])
 })
 
 test('a key ends at its own end date or at the maximum age of its text, whichever is earlier', () => {
@@ -52,5 +69,5 @@ test('a key ends at its own end date or at the maximum age of its text, whicheve
   expect(end(own(null, 30 * DAY_MS))).toBe(10 * DAY_MS)
   expect(end(own(), { ...young, secretSinceMs: 5 * DAY_MS })).toBe(15 * DAY_MS)
   expect(end(own(), { ...young, isBuiltIn: true })).toBeNull()
-  expect(effectiveLimits(own(), OPEN, null, young)).toEqual(own())
+  expect(effectiveLimits(own(), OPEN, null, young)).toEqual(allowing())
 })

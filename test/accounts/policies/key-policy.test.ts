@@ -5,8 +5,10 @@ import { createTestAccount } from '@test/accounts/test-account'
 import { fc } from '@test/support/property'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { OPERATOR } from '@/accounts/audit'
+import { allowedBy } from '@/accounts/policies/effective-limits'
 import { changeKeyPolicy, changeMemberKeyPolicy, readMemberKeyPolicy } from '@/accounts/policies/key-policy'
 import { type Allowed, EVERYTHING, narrower } from '@/ledger/allowed'
+import type { KeyRules } from '@/people/keys/fields'
 
 let fixture: Fixture
 /** How many keys the ledger still takes before it can't be reached; undefined: it can. */
@@ -46,9 +48,10 @@ async function newKey(accountId: string, createdBy?: string): Promise<string> {
   return keyId
 }
 
-const setRules = (of: { accountId: string; userId: string }, policy: Partial<Allowed>) =>
+const setRules = (of: { accountId: string; userId: string }, policy: Partial<KeyRules>) =>
   changeMemberKeyPolicy(fixture.database, fixture.ledger, { ...of, policy, by: OPERATOR })
-const allowedOf = ({ allowedModels, allowedProviders }: Allowed) => ({
+const allowedOf = ({ allowedModels, allowedProviders, dataRules }: Allowed) => ({
+  dataRules,
   allowedModels: allowedModels?.toSorted() ?? null,
   allowedProviders: allowedProviders?.toSorted() ?? null,
 })
@@ -69,7 +72,10 @@ test('for random rules in any order, a key may use what account, member and key 
   const { accountId, userId } = of
   const keyId = await newKey(accountId, userId)
   const ids = (names: string[]) => fc.option(fc.uniqueArray(fc.constantFrom(...names), { minLength: 1 }), { nil: null })
-  const rules = fc.record({ allowedModels: ids(['m1', 'm2', 'm3']), allowedProviders: ids(['p1', 'p2', 'p3']) })
+  const rules = fc.record({
+    ...{ allowedModels: ids(['m1', 'm2', 'm3']), allowedProviders: ids(['p1', 'p2', 'p3']) },
+    ...{ zeroRetention: fc.boolean(), noTraining: fc.boolean(), regions: ids(['eu', 'us', 'ch']) },
+  })
   const order = fc.shuffledSubarray(['account', 'member', 'key'] as const, { minLength: 3 })
   await fc.assert(
     fc.asyncProperty(rules, rules, rules, order, async (account, member, key, setting) => {
@@ -79,7 +85,8 @@ test('for random rules in any order, a key may use what account, member and key 
         key: () => fixture.apiKeys.change(keyId, key, accountId),
       }
       for (const one of setting) await set[one]()
-      expect(await known(accountId, keyId)).toEqual(both(narrower(narrower(account, member), key)))
+      const bounds = narrower(allowedBy(account, 'account'), allowedBy(member, 'member'))
+      expect(await known(accountId, keyId)).toEqual(both(narrower(bounds, allowedBy(key, 'key'))))
     }),
     { numRuns: 60 },
   )
@@ -96,7 +103,9 @@ describe('rules of a member', () => {
     theirs.push(await newKey(accountId, userId))
     for (const keyId of theirs) expect(await known(accountId, keyId)).toEqual(both(rules))
     for (const keyId of others) expect(await known(accountId, keyId)).toEqual(both(EVERYTHING))
-    expect(await readMemberKeyPolicy(fixture.database, of)).toEqual(rules)
+    expect(await readMemberKeyPolicy(fixture.database, of)).toEqual({
+      ...{ ...rules, zeroRetention: false, noTraining: false, regions: null },
+    })
   })
 
   test('a transferred key gets the new member’s rules; the rules end with the membership', async () => {
@@ -155,19 +164,22 @@ describe('rules of a member', () => {
   test('changes of a member’s rules are in the audit log with the former values', async () => {
     const of = await newMember()
     await setRules(of, { allowedModels: ['m1', 'm2'] })
-    await setRules(of, { allowedProviders: ['p1'] })
+    await setRules(of, { allowedProviders: ['p1'], regions: ['eu', 'ch'], noTraining: true })
     const entries = await fixture.database.sql<{ subject: string; details: object }[]>`
       SELECT subject, details FROM audit_entries WHERE action = 'member.key_policy' AND account_id = ${of.accountId}
       ORDER BY seq`
     const models = 'm1, m2'
+    const open = { zeroRetention: false, noTraining: false, regions: 'every' }
+    const before = { 'before.zeroRetention': false, 'before.noTraining': false, 'before.regions': 'every' }
     expect(entries.map(({ subject, details }) => ({ subject, ...details }))).toEqual([
       {
         ...{ subject: of.userId, allowedModels: models, allowedProviders: 'every' },
-        ...{ 'before.allowedModels': 'every', 'before.allowedProviders': 'every' },
+        ...{ 'before.allowedModels': 'every', 'before.allowedProviders': 'every', ...open, ...before },
       },
       {
         ...{ subject: of.userId, allowedModels: models, allowedProviders: 'p1' },
-        ...{ 'before.allowedModels': models, 'before.allowedProviders': 'every' },
+        ...{ 'before.allowedModels': models, 'before.allowedProviders': 'every', ...before },
+        ...{ zeroRetention: false, noTraining: true, regions: 'eu, ch' },
       },
     ])
   })

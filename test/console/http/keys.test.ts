@@ -63,6 +63,7 @@ describe('creating', () => {
       limits: {
         ...{ requestsPerMinute: null, tokensPerMinute: null, concurrency: null, monthlyBudgetUsd: null },
         ...{ expiresAt: null, allowedModels: null, allowedProviders: null, allowedAddresses: null },
+        ...{ zeroRetention: false, noTraining: false, regions: null },
       },
     })
     const answer = await person.json('GET', PATH)
@@ -113,6 +114,8 @@ describe('creating', () => {
     ['no model at all', { allowedModels: [] }, 'allowedModels'],
     ['an unknown provider', { allowedProviders: ['provider1', 'nobody'] }, 'allowedProviders'],
     ['no provider at all', { allowedProviders: [] }, 'allowedProviders'],
+    ['no region at all', { regions: [] }, 'regions'],
+    ['a region that is none', { regions: ['E U'] }, 'regions'],
   ]
   test.each(bad)('a new key refuses %s, naming the field', async (_, body, param) => {
     const before = (await list()).length

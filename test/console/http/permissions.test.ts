@@ -189,6 +189,16 @@ describe('a developer', () => {
     expect((await patch(people.developer, { allowedModels: null })).status).toBe(403)
     expect((await patch(people.developer, { allowedProviders: ['provider1'] })).status).toBe(200)
     expect((await patch(people.developer, { allowedProviders: null })).status).toBe(403)
+    for (const [rule, isRule] of [
+      ['zeroRetention', true],
+      ['noTraining', true],
+      ['regions', ['eu']],
+    ] as const) {
+      expect((await patch(people.developer, { [rule]: isRule })).status).toBe(200)
+      const without = Array.isArray(isRule) ? null : false
+      expect((await patch(people.developer, { [rule]: without })).status).toBe(403)
+      expect((await patch(people.admin, { [rule]: without })).status).toBe(200)
+    }
     expect((await patch(people.admin, { monthlyBudgetUsd: '5', allowedModels: null })).status).toBe(200)
     const [entry] = await gateway.gateway.database.sql`SELECT actor_id FROM audit_entries
       WHERE action = 'key.change' AND subject = ${theirs.item.id} ORDER BY seq DESC LIMIT 1`

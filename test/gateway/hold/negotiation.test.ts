@@ -203,7 +203,7 @@ describe('allowed providers that differ from the cached ones', () => {
     const begun = () => new ChatNegotiation(deps, arrivedWith(requestOf()), undefined).begin()
     deps.permissions.note('key_1', by(['chat']))
     expect(begun()).toBeInstanceOf(Promise)
-    deps.permissions.note('key_1', by(null))
+    deps.permissions.note('key_1', EVERYTHING)
     expect(begun()).toBeInstanceOf(ChatNegotiation)
   })
 })

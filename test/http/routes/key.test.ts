@@ -48,7 +48,14 @@ test('a key without limits has no budgets', async () => {
   const { developer } = await team()
   expect(await readKey(developer.key)).toEqual({
     status: 200,
-    body: { id: developer.keyId, expires_at: null, allowed_models: null, allowed_providers: null, budgets: [] },
+    body: {
+      id: developer.keyId,
+      expires_at: null,
+      allowed_models: null,
+      allowed_providers: null,
+      data_rules: [],
+      budgets: [],
+    },
   })
 })
 

@@ -51,7 +51,13 @@ test('a key’s model list is stored as one text, different for different lists'
     '{"models":null,"providers":["east","west"]}',
   )
   const names = fc.option(fc.uniqueArray(fc.constantFrom('a', 'b', '[]', '"', '{}')).map((list) => list.sort()))
-  const allowed = fc.record({ allowedModels: names, allowedProviders: names })
+  const from = fc.constantFrom('account', 'member', 'key')
+  const rule = fc.oneof(
+    fc.record({ kind: fc.constantFrom('zero-retention' as const, 'no-training' as const), from }),
+    fc.record({ kind: fc.constant('regions' as const), regions: fc.constantFrom(['eu'], ['eu', 'us']), from }),
+  )
+  const dataRules = fc.option(fc.array(rule, { minLength: 1, maxLength: 3 }), { nil: undefined })
+  const allowed = fc.record({ allowedModels: names, allowedProviders: names, dataRules })
   fc.assert(
     fc.property(allowed, allowed, (one, other) => {
       expect(parseAllowed(allowedText(one))).toEqual(one)

@@ -17,6 +17,9 @@ const SETTINGS: KeySettings = {
   concurrency: 3,
   allowedModels: ['svc/alpha'],
   allowedProviders: ['provider1'],
+  zeroRetention: true,
+  noTraining: true,
+  regions: ['eu'],
   allowedAddresses: ['203.0.113.0/24'],
   tags: ['team=search'],
 }

@@ -72,6 +72,7 @@ describe('rules for the keys of a member', () => {
     expect(await everywhere(theirs.key, 'svc/beta')).toEqual([OK, OK])
     expect((await setRules({ allowedModels: ['svc/alpha', 'svc/gamma'] })).body).toEqual({
       ...{ allowedModels: ['svc/alpha', 'svc/gamma'], allowedProviders: null },
+      ...{ zeroRetention: false, noTraining: false, regions: null },
     })
     expect(await everywhere(theirs.key, 'svc/beta')).toEqual([NO_MODEL, NO_MODEL])
     expect(await everywhere(theirs.key, 'svc/alpha')).toEqual([OK, OK])

@@ -1,8 +1,8 @@
-/** Rules of where content may go: which targets a plan keeps, and the 404 if none is left. */
+/** Rules of where content may go, of a request and of its key: which targets a plan keeps, and the 404 if none is left. */
 import { describe, expect, test } from 'bun:test'
 import { catalogOf, modelOf, providerOf, requestOf, tierOf } from '@test/routing/world'
 import { fc } from '@test/support/property'
-import type { DataTerms, Model } from '@/catalog/types'
+import type { DataTerms, Model, Target } from '@/catalog/types'
 import type { EmbeddingRequest } from '@/chat/embedding'
 import { GatewayError } from '@/chat/error'
 import type { DataRule } from '@/chat/preferences'
@@ -34,12 +34,12 @@ function plan(rules: readonly DataRule[], model = 'svc/alpha'): Plan {
   return buildPlan(catalog, requestOf({ model, preferences: wishOf(rules) }))
 }
 
+const EMBED: EmbeddingRequest = {
+  ...{ model: 'svc/embed', inputs: [{ type: 'text', text: 'Hi' }], isLone: true, encoding: 'float', nativeFields: [] },
+}
+
 function embedding(rules: readonly DataRule[]): Plan {
-  const request: EmbeddingRequest = {
-    ...{ model: 'svc/embed', inputs: [{ type: 'text', text: 'Hi' }], isLone: true, encoding: 'float' },
-    ...{ nativeFields: [], preferences: wishOf(rules) },
-  }
-  return buildEmbeddingPlan(catalog, request)
+  return buildEmbeddingPlan(catalog, { ...EMBED, preferences: wishOf(rules) })
 }
 
 function order({ targets }: Plan): string[] {
@@ -78,6 +78,22 @@ describe('a plan under data rules', () => {
         'svc/beta has no provider that is stated to keep no content (provider.zdr) and train no models on content ' +
         '(provider.data_collection). GET /v1/models states where each model’s content goes.',
     })
+    const partly = [CAREFUL, { ...CAREFUL, region: 'us' }].map((data) => ({ ...data, trains: data.region === 'us' }))
+    const world = catalogOf([modelWith('svc/alpha', partly)], [])
+    const mixed = requestOf({ model: 'svc/alpha', preferences: wishOf([{ ...EU, regions: ['ch'] }]) })
+    const ofKey: DataRule = { ...UNTRAINED, from: 'key' }
+    expect(refused(() => buildPlan(world, mixed, { dataRules: [ZERO, ofKey] }))).toMatchObject({
+      param: 'svc.regions',
+      message: expect.stringContaining('is stated to process content in ch (svc.regions). GET'),
+    })
+    const together = requestOf({ model: 'svc/alpha' })
+    const rules: DataRule[] = [ofKey, { kind: 'regions', regions: ['us'], from: 'account' }]
+    expect(refused(() => buildPlan(world, together, { dataRules: rules }))).toMatchObject({
+      param: 'model',
+      message: expect.stringContaining(
+        'train no models on content (a rule of this API key) and process content in us (a rule for all keys of this account).',
+      ),
+    })
     expect(refused(() => embedding([{ ...EU, regions: ['ch'] }]))).toMatchObject({
       ...{ status: 404, code: 'data_policy', param: 'svc.regions' },
     })
@@ -94,36 +110,63 @@ const terms = fc.record<DataTerms>(
 )
 const rule = fc.constantFrom<DataRule[]>(ZERO, UNTRAINED, EU, { ...EU, regions: ['us', 'eu-west-1'] })
 
-test('no plan has a target that breaks a rule, whatever is stated and requested', () => {
+/** The rules of account, member, key and request. */
+const owned = fc.tuple(
+  ...['account', 'member', 'key'].map((from) =>
+    fc.array(
+      rule.map((one) => ({ ...one, from })),
+      { maxLength: 2 },
+    ),
+  ),
+)
+const US_OR_WEST = ['us', 'eu-west-1']
+
+function expectObeyed({ data = {} }: Target, rules: readonly DataRule[]): void {
+  for (const one of rules) {
+    if (one.kind === 'zero-retention') expect(data.retentionDays).toBe(0)
+    else if (one.kind === 'no-training') expect(data.trains).toBe(false)
+    else expect(one.regions.includes('eu') ? ['eu', 'eu-west-1'] : US_OR_WEST).toContain(String(data.region))
+  }
+}
+
+test('no plan has a target that breaks a rule, whatever is stated and whoever sets the rule', () => {
+  const seen = new Set<string>()
   fc.assert(
     fc.property(
       fc.array(fc.array(terms, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 4 }),
-      fc.array(rule, { minLength: 1, maxLength: 3 }),
+      owned,
+      fc.option(fc.array(rule, { minLength: 1, maxLength: 2 }), { nil: undefined }),
       fc.array(fc.nat(3), { maxLength: 3 }),
+      fc.constantFrom('model', 'tier', 'embedding'),
       fc.boolean(),
-      (stated, rules, fallback, isTier) => {
-        const models = stated.map((each, index) => modelWith(`svc/m${index}`, each, { fallback: ['svc/m0'] }))
-        const world = catalogOf(models, [tierOf('auto-smart', 'smart', models)])
-        const request = requestOf({
-          model: isTier ? 'auto-smart' : 'svc/m0',
-          fallback: fallback.filter((index) => index < models.length).map((index) => `svc/m${index}`),
-          preferences: wishOf(rules),
-        })
+      (stated, ofOwners, ofRequest, fallback, kind, isSticky) => {
+        const isEmbedding = kind === 'embedding'
+        const models = stated.map((each, index) =>
+          modelWith(`svc/m${index}`, each, isEmbedding ? { kind } : { fallback: ['svc/m0'] }),
+        )
+        const world = catalogOf(models, isEmbedding ? [] : [tierOf('auto-smart', 'smart', models)])
+        const dataRules = ofOwners.flat()
+        const rules = [...dataRules, ...(ofRequest ?? [])]
+        const preferences = ofRequest && { preferences: wishOf(ofRequest) }
+        const options = { ...(dataRules.length > 0 && { dataRules }), ...(isSticky && { stickyModelId: 'svc/m0' }) }
+        const names = fallback.filter((index) => index < models.length).map((index) => `svc/m${index}`)
+        const model = kind === 'tier' ? 'auto-smart' : 'svc/m0'
         try {
-          const { targets } = buildPlan(world, request)
+          const { targets, data } = isEmbedding
+            ? buildEmbeddingPlan(world, { ...EMBED, model, ...preferences }, options)
+            : buildPlan(world, requestOf({ model, fallback: names, ...preferences }), options)
+          seen.add(`${kind} planned`)
           expect(targets.length).toBeGreaterThan(0)
-          for (const { target } of targets) {
-            const { retentionDays, trains, region } = target.data ?? {}
-            if (rules.includes(ZERO)) expect(retentionDays).toBe(0)
-            if (rules.includes(UNTRAINED)) expect(trains).toBe(false)
-            if (rules.includes(EU)) expect(['eu', 'eu-west-1']).toContain(String(region))
-          }
+          expect(data ?? []).toEqual(rules)
+          for (const { target } of targets) expectObeyed(target, rules)
         } catch (error) {
           if (!(error instanceof GatewayError)) throw error
+          seen.add(`${kind} refused`)
           expect(error.options.code).toBe('data_policy')
         }
       },
     ),
     { numRuns: 10_000 },
   )
+  expect(seen.size).toBe(6)
 })

@@ -35,7 +35,11 @@ function PolicyForm({ given }: { given: Versioned<KeyPolicy> }) {
   return (
     <SettingsForm form={form} submission={submission} action="Save">
       {POLICY_ROWS.map((field) => (
-        <FieldInput key={field.wire} field={field} input={form.getInputProps(field.wire)} />
+        <FieldInput
+          key={field.wire}
+          field={field}
+          input={form.getInputProps(field.wire, { type: field.kind === 'flag' ? 'checkbox' : 'input' })}
+        />
       ))}
       {newer}
     </SettingsForm>

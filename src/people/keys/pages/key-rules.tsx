@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core'
 import { useViewer } from '@/dashboard/session'
+import { MEMBER_POLICY_ROWS, type RuleName } from '@/people/keys/fields'
 import { type MemberKeyPolicy, useKeyPolicy, useMemberKeyPolicy } from './policies-data'
 
 /** Shows how the rules of account and member restrict a new key; empty without rules. `isService`: a key without a member. */
@@ -19,12 +20,16 @@ export function KeyRules({ isService }: { isService: boolean }) {
   )
 }
 
-function RulesText({ whose, allowedModels, allowedProviders }: MemberKeyPolicy & { whose: string }) {
-  if (!allowedModels && !allowedProviders) return null
+function RulesText({ whose, ...rules }: MemberKeyPolicy & { whose: string }) {
+  const said = MEMBER_POLICY_ROWS.flatMap(({ wire, label }) => {
+    const rule = rules[wire as RuleName]
+    if (Array.isArray(rule)) return `${label}: ${rule.join(', ')}`
+    return rule ? label : []
+  })
+  if (said.length === 0) return null
   return (
     <Text size="sm" c="dimmed" className="wrap-anywhere">
-      Rules for {whose}: {allowedModels ? `models ${allowedModels.join(', ')}` : 'every model'};{' '}
-      {allowedProviders ? `providers ${allowedProviders.join(', ')}` : 'every provider'}.
+      Rules for {whose}: {said.join('; ')}.
     </Text>
   )
 }

@@ -58,7 +58,11 @@ function RulesForm({ member: { userId, name }, given, close }: RulesFormProps) {
         wider.
       </Text>
       {MEMBER_POLICY_ROWS.map((field) => (
-        <FieldInput key={field.wire} field={field} input={form.getInputProps(field.wire)} />
+        <FieldInput
+          key={field.wire}
+          field={field}
+          input={form.getInputProps(field.wire, { type: field.kind === 'flag' ? 'checkbox' : 'input' })}
+        />
       ))}
       {newer}
     </DialogForm>

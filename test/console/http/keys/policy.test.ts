@@ -71,6 +71,7 @@ describe('rules for all keys', () => {
     expect((await ask(customer.key, 'svc/beta')).status).toBe(200)
     expect((await setPolicy({ allowedModels: ['svc/alpha'] })).body).toEqual({
       ...{ allowedModels: ['svc/alpha'], allowedProviders: null, maxKeyAgeDays: null },
+      ...{ zeroRetention: false, noTraining: false, regions: null },
     })
     expect(await ask(customer.key, 'svc/beta')).toEqual({ status: 403, code: 'model_not_allowed' })
     expect((await ask(customer.key)).status).toBe(200)
@@ -163,6 +164,9 @@ describe('rules for all keys', () => {
     { allowedModels: ['svc/none'] },
     { allowedProviders: [] },
     { allowedProviders: ['provider1', 'nobody'] },
+    { regions: [] },
+    { regions: ['EU 1'] },
+    { zeroRetention: null },
     {},
   ])('the policy %j is refused', async (policy) => {
     expect((await setPolicy(policy)).status).toBe(400)
