@@ -42,6 +42,12 @@ export function providersWithTerms(models: readonly Model[]): Static<typeof Show
   return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()]
 }
 
+/** A target's terms for a record, such as `retention none, trains false, region eu`. */
+export function termsText(target: Target): string {
+  const { retention, trains, region } = rowOf(target)
+  return `retention ${retention}, trains ${trains}, region ${region ?? 'unknown'}`
+}
+
 function rowOf({ provider, data: { retentionDays, trains, region } = {} }: Target) {
   const retention = retentionDays === undefined ? 'unknown' : retentionDays || 'none'
   return { provider: provider.name, retention, trains: trains ?? 'unknown', region: region ?? null } as const

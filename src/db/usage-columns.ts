@@ -123,6 +123,18 @@ export const USAGE_COLUMNS = {
   endUser: seen('A hash of whom the body names', text('end_user'), (f) => f.labels?.endUser, {
     label: 'End user',
   }),
+  dataRules: seen(
+    'The rules of where content may go, and whose they were; null: none',
+    text('data_rules').array(),
+    (f) => f.data && textArray(f.data.rules),
+    { label: 'Rules for content' },
+  ),
+  dataTerms: seen(
+    'What was stated about content at the provider then; null: no rules',
+    text('data_terms'),
+    (f) => f.data?.terms,
+    { label: 'Stated about content' },
+  ),
   /** The id for `GET /v1/generation`. */
   answerId: column(text('answer_id'), (f) => f.answerId),
   finish: column(text('finish'), (f) => f.finish),

@@ -100,6 +100,8 @@ export type RequestFacts = {
   durationMs: number
   /** The id of the client's answer; undefined if derived from the request's id, or unknown. */
   answerId?: string | undefined
+  /** Only under rules of where content may go: the rules, and the terms that the catalogue then stated for the target. */
+  data?: { rules: string[]; terms: string } | undefined
   finish?: FinishKind | undefined
   /** The following five are for operators only. The provider's cost; undefined if unknown. */
   providerCost?: Nano
@@ -206,6 +208,7 @@ export function areFacts(value: JsonObject): boolean {
     (value.routeReason === undefined || typeof value.routeReason === 'string') &&
     (value.idempotencyKey === undefined || DIGEST.test(String(value.idempotencyKey))) &&
     (value.labels === undefined || areLabels(value.labels)) &&
+    (value.data === undefined || isHeldData(value.data)) &&
     [value.answerId, value.finish, value.serviceTier].every((word) => word === undefined || typeof word === 'string') &&
     (value.firstTokenMs === null || Number.isFinite(value.firstTokenMs)) &&
     (value.providerCost === undefined || isCount(value.providerCost)) &&
@@ -272,6 +275,15 @@ function areLabels(labels: JsonValue): boolean {
   if (!isJsonObject(labels)) return false
   const { tags = [], app = '', endUser = '' } = labels
   return Array.isArray(tags) && [...tags, app, endUser].every((text) => typeof text === 'string')
+}
+
+function isHeldData(data: JsonValue): boolean {
+  return (
+    isJsonObject(data) &&
+    typeof data.terms === 'string' &&
+    Array.isArray(data.rules) &&
+    data.rules.every((rule) => typeof rule === 'string')
+  )
 }
 
 const COUNTS = ['providerInput', 'providerOutput', 'localInput', 'localOutput'] satisfies (keyof DifferingCounts)[]

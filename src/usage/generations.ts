@@ -29,6 +29,8 @@ type Generation = {
   finish: FinishKind | null
   serviceTier: string | null
   app: string | null
+  dataRules: readonly string[] | null
+  dataTerms: string | null
   startedAtMs: number
   firstTokenMs: number | null
   durationMs: number
@@ -112,6 +114,8 @@ function partOf({ recordId, keyId, cost, flags, facts }: UsageRecord): Part {
     finish: facts.finish ?? null,
     serviceTier: facts.serviceTier ?? null,
     app: facts.labels?.app ?? null,
+    dataRules: facts.data?.rules ?? null,
+    dataTerms: facts.data?.terms ?? null,
   }
 }
 
@@ -132,6 +136,7 @@ async function readParts({ sql }: Database, { accountId, madeBy }: Scope, reques
     SELECT event_id AS "recordId", request_id AS "requestId", answer_id AS "answerId", key_id AS "keyId", model,
       requested_model AS "requestedModel", provider, client_format AS "clientFormat", stream, status, attempts,
       route_reason AS "routeReason", rule, to_json(flags) AS flags, cost_nano::bigint AS cost, finish, service_tier AS "serviceTier", app, tool_charges AS tools, units,
+      to_json(data_rules) AS "dataRules", data_terms AS "dataTerms",
       uncached_tokens::bigint AS uncached, cache_read_tokens::bigint AS "cacheRead",
       cache_write_5m_tokens::bigint AS "cacheWrite5m", cache_write_1h_tokens::bigint AS "cacheWrite1h",
       output_tokens::bigint AS output, reasoning_tokens::bigint AS reasoning,

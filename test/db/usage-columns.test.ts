@@ -35,6 +35,7 @@ const WHOLE = usageRecord({
     tools: [{ name: 'web_search', uses: 1, cost: nano(1) }],
     labels: { tags: ['team=search', 'env=a"b\\c'], app: 'https://app.example', endUser: 'a1' },
     ...{ answerId: 'chatcmpl-1', finish: 'stop', serviceTier: 'flex' },
+    data: { rules: ['no-training (key)'], terms: 'retention none, trains false, region eu' },
     providerCost: nano(7),
     counts: { gaps: ['input_over'], providerInput: 1, providerOutput: 2, localInput: 3, localOutput: 4 },
   },

@@ -56,6 +56,7 @@ describe('writeUsageBatch', () => {
       ...{ providerInputTokens: null, providerOutputTokens: null, localInputTokens: null, localOutputTokens: null },
       ...{ toolCharges: null, units: null },
       ...{ memberId: null, tags: null, app: null, endUser: null, answerId: null, finish: null },
+      ...{ dataRules: null, dataTerms: null },
     })
   })
 

@@ -31,9 +31,10 @@ type Stored = (typeof usageRecords)['$inferSelect']
 /** The fields of a record that an account may see. Times are milliseconds since 1970, with a fraction for the database's precision. */
 type SeenRecord = { [Name in SeenName]: Stored[Name] extends Date ? number : Stored[Name] }
 
-export type RecordRow = Omit<SeenRecord, 'flags' | 'tags'> & {
+export type RecordRow = Omit<SeenRecord, 'flags' | 'tags' | 'dataRules'> & {
   flags: string
   tags: string | null
+  dataRules: string | null
   seq: number
   atMicros: number
   toolCharges: ToolCharge[] | null
@@ -114,6 +115,7 @@ export function toListed(
     ...row,
     flags: row.flags === '' ? [] : (row.flags.split(',') as ListedRecord['flags']),
     tags: row.tags?.split(',') ?? null,
+    dataRules: row.dataRules?.split(',') ?? null,
     keyName: keyNames.get(row.keyId) ?? null,
     position: { atMicros, seq, recordId: row.recordId },
     usage,

@@ -52,6 +52,9 @@ CREATE TABLE usage_records (
   tags                  text[],
   app                   text,
   end_user              text,
+  -- Rules of where content may go that held for the request, with their owners, and what was stated about the provider. Null: no rules.
+  data_rules            text[],
+  data_terms            text,
   -- The id that the client's answer has where it is not made of the request's own, and why the answer ended.
   answer_id             text,
   finish                text,

@@ -1,4 +1,6 @@
 /** The facts of a request from its plan on, including the record for a process that dies. */
+import { termsText } from '@/catalog/data-terms'
+import type { DataRule } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
@@ -6,6 +8,7 @@ import type { RequestFacts, RequestLabels } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import { type JsonObject, textOf } from '@/lib/json'
 import type { Permit } from '@/routing/failover/permit'
+import { ruleText } from '@/routing/plan/data-rules'
 
 /** A request as sent and as decoded. `text` is the body as JSON, if copying it is cheaper than serialising again. */
 export type Asked = { request: ChatRequest; body: JsonObject; bodyBytes: number; text?: string | undefined }
@@ -41,6 +44,7 @@ export type PlannedFacts = Pick<
   | 'idempotencyKey'
   | 'labels'
   | 'answerId'
+  | 'data'
   | 'attempts'
 > & { routeReason: string }
 
@@ -55,7 +59,7 @@ export function plannedFacts(
   { requestId, format, arrivedAtMs, idempotencyKey, labels }: Omit<ArrivedRequest, 'asked' | 'payer'>,
   request: { model: string; stream: boolean; answerEcho?: JsonObject },
   { planned: { model, target }, number: attempts }: Pick<Permit, 'planned' | 'number'>,
-  routeReason: string,
+  { routeReason, rules }: { routeReason: string; rules: readonly DataRule[] | undefined },
 ): PlannedFacts {
   return {
     requestId,
@@ -72,5 +76,6 @@ export function plannedFacts(
     answerId: textOf(request.answerEcho?.id),
     attempts,
     routeReason,
+    data: rules && { rules: rules.map(ruleText), terms: termsText(target) },
   }
 }

@@ -67,6 +67,8 @@ const UNLISTED = [
   'clientFormat',
   'providerFormat',
   'startedAt',
+  'dataRules',
+  'dataTerms',
 ] as const
 
 export const UsagePage = Type.Object({
