@@ -29,6 +29,7 @@ const STORE_PATIENCE_MS = 2_000
 /**
  * Runs `answer`, unless an equal request of a key with the same rules got a whole answer in the last `seconds`. A hit is free, but refused
  * like a paid request for lack of credit, and it counts as a free answer. Of equal requests at the same time each is answered and charged.
+ * Under a rule of account, member or key against retention nothing is stored.
  */
 export async function answerCached(
   paid: PaidRequest,
@@ -41,6 +42,8 @@ export async function answerCached(
   const allowed = await requireActiveKey(deps, payer, paid)
   const turn = turnFor(asked.bytes)
   if (turn) await turn
+  const dataRules = [...(allowed.dataRules ?? []), ...(payer.bounds?.dataRules ?? [])]
+  if (dataRules.some(({ kind }) => kind === 'zero-retention')) return answerUncached(paid, answer)
   const rules = [allowedText(allowed), payer.bounds ? allowedText(payer.bounds) : null]
   const key = { accountId: payer.accountId, digest: digestOf(paid, asked, rules) }
   // The reserve of the miss will report a Redis that does not answer.

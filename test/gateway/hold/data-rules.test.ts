@@ -212,6 +212,23 @@ describe('rules of several owners', () => {
     expect((await chat('svc/gamma')).status).toBe(404)
   })
 
+  test('under a rule against retention no answer is stored for equal requests', async () => {
+    const headers = { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json', 'x-svc-cache': '60' }
+    const body = JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] })
+    const cached = async () => {
+      const response = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
+      await response.text()
+      return response.headers.get('x-svc-cache')
+    }
+    for (const rule of [ruleKey, ruleAccount]) {
+      await rule({ zeroRetention: true })
+      expect([await cached(), await cached()]).toEqual(['bypass', 'bypass'])
+      await rule({ zeroRetention: false })
+    }
+    await ruleKey({ noTraining: true })
+    expect([await cached(), await cached()]).toEqual(['miss', 'hit'])
+  })
+
   test('token counts call no provider and need none', async () => {
     await ruleKey({ zeroRetention: true })
     const body = { model: 'svc/gamma', messages: [{ role: 'user', content: 'Hi' }] }
