@@ -11,8 +11,8 @@ export function lacking(request: ChatRequest, features: readonly Feature[], take
 }
 
 /** Whether a provider of `format` gets this constraining field, and the caller gets its effect. */
-export function isCarried({ carriedBy }: BoundField, format: FormatName, stream: boolean): boolean {
-  return !stream && carriedBy.has(format)
+export function isCarried({ carriedBy, inStreams }: BoundField, format: FormatName, stream: boolean): boolean {
+  return (inStreams || !stream) && carriedBy.has(format)
 }
 
 /** A warning that a requested feature is omitted, with the reason. */

@@ -113,6 +113,9 @@ export type OutputShape =
   | { type: 'json' }
   | { type: 'json-schema'; schema: JsonObject; name?: string; description?: string; strict?: boolean }
 
+/** Asks for pictures in the answer, beside text or alone (`isOnly`), in a shape such as `16:9` and a size such as `2K`. */
+export type PicturesAsked = { isOnly?: true; aspectRatio?: string; imageSize?: string }
+
 /** Numbers are as the caller sent them. Encoders clamp them to the provider's range and drop those it lacks. */
 export type Sampling = {
   temperature?: number
@@ -148,6 +151,8 @@ export type ChatRequest = {
   choices: number
   reasoning?: Reasoning
   output: OutputShape
+  /** Missing if the answer needs no pictures. */
+  pictures?: PicturesAsked | undefined
   verbosity?: Verbosity
   userId?: string
   /** A key by which the provider may find a warm prompt cache. */
@@ -206,9 +211,9 @@ export type UnpricedField = { format: FormatName; field: string; code?: string }
 
 /**
  * A field, in its format's spelling, that only certain formats can express. It is not omitted without the caller's consent, since the
- * answer would change. `carriedBy`: other formats that can express it if the answer isn't streamed.
+ * answer would change. `carriedBy`: other formats that can express it, in streams only if `inStreams`.
  */
-export type BoundField = { field: string; carriedBy: ReadonlySet<FormatName> }
+export type BoundField = { field: string; carriedBy: ReadonlySet<FormatName>; inStreams?: true }
 
 /** Optional features that some formats lack. */
 export type Feature =

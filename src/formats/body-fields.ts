@@ -1,6 +1,6 @@
 /** The allow-list of body fields; fields on no list are omitted (docs/decisions/0008-unlisted-fields-are-left-out.md). */
 import type { FormatName } from '@/chat/format-name'
-import type { ChatRequest, Feature, UnpricedField } from '@/chat/request'
+import type { BoundField, ChatRequest, Feature, UnpricedField } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 import type { InsideVerdict, NestedFields } from './nested-fields'
@@ -13,16 +13,16 @@ import type { InsideVerdict, NestedFields } from './nested-fields'
 type FieldRule =
   | ({ kind: 'hub' } & Across & { isOurs?: true; isNative?: true })
   | ({ kind: 'passed'; because: string } & Across)
-  | { kind: 'values'; values: ReadonlySet<JsonValue>; because: string }
+  | ({ kind: 'values'; values: ReadonlySet<JsonValue>; because: string } & Across)
   | { kind: 'kept'; because: string }
   | { kind: 'unpriced'; because: string; code?: string }
 
 /**
- * `bound`: it constrains the answer, so it is not omitted without consent. `carriedBy`: other formats that can express it in answers that
- * aren't streamed; `word`: its value in a list whose other values are harmless. Of the hub's fields, `isOurs` are used by the gateway
+ * `bound`: it constrains the answer, so it is not omitted without consent. `carriedBy`: other formats that can express it, in streams only
+ * if `inStreams`; `word`: its value in a list whose other values are harmless. Of the hub's fields, `isOurs` are used by the gateway
  * itself, and `isNative` only by the format's own providers.
  */
-type Across = { bound?: { carriedBy: ReadonlySet<FormatName>; word: string | undefined } }
+type Across = { bound?: Pick<BoundField, 'carriedBy' | 'inStreams'> & { word: string | undefined } }
 
 export type FieldTable = ReadonlyMap<string, FieldRule>
 
@@ -49,8 +49,8 @@ type Listed = {
   hub: readonly string[]
   ours?: readonly string[]
   native?: readonly string[]
-  /** Fields that constrain the answer, with the other formats that can express them in answers that aren't streamed. */
-  bound?: Record<string, { carriedBy?: readonly FormatName[]; word?: string }>
+  /** Fields that constrain the answer, with the other formats that can express them; see {@link Across}. */
+  bound?: Record<string, { carriedBy?: readonly FormatName[]; word?: string; inStreams?: true }>
   /** Fields by the reason for passing them on. */
   passed: Record<string, readonly string[]>
   values?: Record<string, { values: readonly JsonValue[]; because: string }>
@@ -87,7 +87,12 @@ export function fieldTable({
     for (const field of fields) table.set(field, { kind: 'passed', because, ...boundTo(field, across) })
   }
   for (const [field, rule] of Object.entries(values)) {
-    table.set(field, { kind: 'values', values: new Set(rule.values), because: rule.because })
+    table.set(field, {
+      kind: 'values',
+      values: new Set(rule.values),
+      because: rule.because,
+      ...boundTo(field, across),
+    })
   }
   for (const [because, fields] of Object.entries(kept)) {
     for (const field of fields) table.set(field, { kind: 'kept', because })
@@ -103,7 +108,9 @@ export function fieldTable({
 
 function boundTo(field: string, { bound = {} }: Pick<Listed, 'bound'>): Pick<FieldRule & { kind: 'hub' }, 'bound'> {
   const given = Object.hasOwn(bound, field) ? bound[field] : undefined
-  return given ? { bound: { carriedBy: new Set(given.carriedBy), word: given.word } } : {}
+  if (!given) return {}
+  const { carriedBy, word, inStreams } = given
+  return { bound: { carriedBy: new Set(carriedBy), word, ...(inStreams && { inStreams }) } }
 }
 
 /** The fields of a body that are refused, omitted or bound to some formats; missing in nearly every request. */
@@ -116,10 +123,12 @@ export function judgeFields(body: JsonObject, table: FieldTable, format: FormatN
   let verdict = NOTHING_FOUND
   for (const field in body) {
     const rule = table.get(field)
-    if (rule?.kind === 'hub' || rule?.kind === 'passed') {
+    const isFree = rule?.kind === 'values' && costsNothing(rule, body[field])
+    if (isFree || rule?.kind === 'hub' || rule?.kind === 'passed') {
       const { bound } = rule
       if (!bound || !asksFor(body[field], bound.word)) continue
-      verdict = { ...verdict, bound: [...(verdict.bound ?? []), { field: prefix + field, carriedBy: bound.carriedBy }] }
+      const { word: _, ...across } = bound
+      verdict = { ...verdict, bound: [...(verdict.bound ?? []), { field: prefix + field, ...across }] }
       continue
     }
     if (rule && costsNothing(rule, body[field])) continue

@@ -24,7 +24,7 @@ export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
   const rule = ruleOf(name, client.requestFields.tables)
   const loss = rule ? undefined : client.requestFields.nested.losses.get(name)
   if (loss) return isOwn ? 'carried' : fateOfNested(loss, provider)
-  if (rule?.kind === 'unpriced' || rule?.kind === 'values') return 'refused'
+  if (rule?.kind === 'unpriced' || (rule?.kind === 'values' && !rule.bound)) return 'refused'
   if (rule?.kind === 'kept') return 'named'
   if (rule?.kind === 'hub' && rule.isOurs) return 'heeded'
   // Most services of the format refuse the field, so it is omitted unless the catalogue says otherwise.
@@ -41,6 +41,7 @@ export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
 export function yieldsToLoss(name: string, client: Speaker): boolean {
   if (client.requestFields.nested.losses.get(name)?.isBound) return true
   const rule = ruleOf(name, client.requestFields.tables)
+  if (rule?.kind === 'values') return rule.bound !== undefined
   return (rule?.kind === 'hub' || rule?.kind === 'passed') && (rule.bound !== undefined || isStop(name, client))
 }
 

@@ -12,7 +12,8 @@ let world: ScriptedModels
 const models = new Map<FormatName, string>()
 let received: unknown
 beforeAll(async () => {
-  world = await startScriptedModels({ passFields: ['service_tier'] }, { toolPrices: { web_search: 0 } })
+  const pictures = { lines: [{ billable: 'output_image', unit: 'token', usd: 3 }] }
+  world = await startScriptedModels({ passFields: ['service_tier'] }, { toolPrices: { web_search: 0 } }, {}, pictures)
   for (const format of FORMAT_NAMES) {
     const model = world.modelWith(format, ({ body }) => {
       received = body

@@ -41,13 +41,14 @@ const MODELS_PER_FORMAT = 200
 const MODELS_PER_ADDRESS = 4
 
 /**
- * Starts the gateway; `provider` changes what every scripted provider is in the catalogue, `target` what every target is;
+ * Starts the gateway; `provider` changes what every scripted provider is in the catalogue, `target` what every target is, `pricing` the prices of models;
  * `addresses` are those of providers that no script plays, by name. Stop it in `afterAll`.
  */
 export async function startScriptedModels(
   provider: Record<string, unknown> = {},
   target: Record<string, unknown> = {},
   addresses: Record<string, string> = {},
+  pricing: Record<string, unknown> = {},
 ): Promise<ScriptedModels> {
   const scripts = new Map<string, Script>()
   const gateway = await startGateway({
@@ -63,7 +64,9 @@ export async function startScriptedModels(
           timeouts: PATIENT,
           ...provider,
         }
-        file.models.push({ ...alpha, id: `svc/${name}`, targets: [{ provider: name, model: name, ...target }] })
+        const prices = { ...(alpha?.pricing as object), ...pricing }
+        const targets = [{ provider: name, model: name, ...target }]
+        file.models.push({ ...alpha, id: `svc/${name}`, targets, pricing: prices })
       }
       for (const format of FORMATS) {
         for (let index = 0; index < MODELS_PER_FORMAT; index++) add(format, `${format}-${index}`, root)

@@ -25,8 +25,8 @@ const INTRODUCTION = `## Fields of a request
   \`x-svc-lossy: true\`. Otherwise only models whose providers support the field are called
 
 A field that no table has is left out and named (–). Empty values (\`null\`, \`""\`, \`[]\`, \`{}\`; \`false\` and \`0\`
-if they would be refused) are ignored. Other formats get log probabilities in whole answers; in a stream they are ✗ˡ. Fields whose usual value costs nothing (\`modalities\`, \`responseModalities\`, \`speed\`,
-\`inference_geo\`) are refused at any other value. \`service_tier\` beyond the standard, and \`web_search_options\`, are carried to
+if they would be refused) are ignored. Other formats get log probabilities in whole answers; in a stream they are ✗ˡ. Fields whose usual value costs nothing (\`speed\`,
+\`inference_geo\`) are refused at any other value. Pictures (\`modalities\`, \`responseModalities\`) need a model with a price for them; sounds are refused. \`service_tier\` beyond the standard, and \`web_search_options\`, are carried to
 providers that have a price for it in the catalogue, and refused elsewhere.
 `
 

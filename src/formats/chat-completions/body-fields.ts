@@ -56,6 +56,8 @@ export const BODY_FIELDS = fieldTable({
     guided_grammar: {},
     structured_outputs: {},
     moderation: {},
+    modalities: { carriedBy: ['generate-content'], word: 'image', inStreams: true },
+    image_config: { carriedBy: ['generate-content'], inStreams: true },
   },
   passed: {
     'how tokens are chosen': [
@@ -86,6 +88,7 @@ export const BODY_FIELDS = fieldTable({
       'prediction',
     ],
     'how the answer is packed': ['audio'],
+    'in which shape pictures are made; their tokens or number are stated': ['image_config'],
     'what the provider notes of the request, at no price of its own': ['metadata'],
     'how long the cache is kept; reading and writing it are classes of the usage': [
       'prompt_cache_retention',
@@ -93,7 +96,7 @@ export const BODY_FIELDS = fieldTable({
     ],
     'a check of the content that providers do not charge for': ['moderation', 'safe_prompt', 'safety_settings'],
   },
-  values: { modalities: { values: ['text'], because: 'sounds and pictures have prices of their own' } },
+  values: { modalities: { values: ['text', 'image'], because: 'sounds have prices of their own' } },
   kept: { 'it would lie in the operator’s account, for nobody to read': ['store'] },
   unpriced: {
     ...NOT_OFFERED,

@@ -53,6 +53,8 @@ export const CONFIG_FIELDS = fieldTable({
   bound: {
     responseLogprobs: { carriedBy: ['chat-completions', 'responses'] },
     logprobs: { carriedBy: ['chat-completions', 'responses'] },
+    responseModalities: { carriedBy: ['chat-completions'], word: 'IMAGE', inStreams: true },
+    imageConfig: { carriedBy: ['chat-completions'], inStreams: true },
   },
   passed: {
     'how closely media are looked at; what comes of it is input and stated as such': [
@@ -60,11 +62,12 @@ export const CONFIG_FIELDS = fieldTable({
       'audioTimestamp',
       'audioTranscriptionConfig',
     ],
-    'means nothing without sounds or pictures in the answer, which are refused': ['speechConfig', 'imageConfig'],
+    'in which shape pictures are made; their tokens or number are stated': ['imageConfig'],
+    'means nothing without sounds in the answer, which are refused': ['speechConfig'],
     'what is said of elections': ['enableEnhancedCivicAnswers'],
     'how the answer is packed': ['generationOutputConfig', 'automaticContinuation'],
   },
-  values: { responseModalities: { values: ['TEXT'], because: 'sounds and pictures have prices of their own' } },
+  values: { responseModalities: { values: ['TEXT', 'IMAGE'], because: 'sounds have prices of their own' } },
   unpriced: { 'another model may answer, at another price': ['routingConfig', 'modelSelectionConfig'] },
 })
 

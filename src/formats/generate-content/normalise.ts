@@ -49,7 +49,7 @@ const CONTENT = shape({ parts: PART })
 const REQUEST = shape({
   contents: CONTENT,
   systemInstruction: CONTENT,
-  generationConfig: shape({ thinkingConfig: LEAF }),
+  generationConfig: shape({ thinkingConfig: LEAF, imageConfig: LEAF }),
   tools: shape({ functionDeclarations: LEAF }),
   toolConfig: shape({ functionCallingConfig: LEAF }),
   svc: LEAF,

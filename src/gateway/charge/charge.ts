@@ -3,7 +3,8 @@ import { requestCost } from '@/catalog/price'
 import type { PriceList, ToolPrice } from '@/catalog/types'
 import { tokensWithin, unitsWithin, withFee } from '@/catalog/unit-prices'
 import type { ToolUses } from '@/chat/server-tools'
-import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
+import { tokensOf } from '@/chat/units'
+import { inputTokens, type Usage, withUnits, ZERO_USAGE } from '@/chat/usage'
 import type { Bounds, HoldSize } from '@/gateway/hold/hold-size'
 import { type Charge, type Ending, FREE } from '@/ledger/charge'
 import type { BillingRule, RecordFlag, ToolCharge } from '@/ledger/usage-record'
@@ -37,7 +38,7 @@ export function decideCharge(ending: Ending, seen: MeterReading, pricing: PriceL
   if (ending === 'broken' && !reading.hasOutput) return FREE
   if (isEmptyError(ending, reading)) return FREE
   const isExact = hasFinalUsage(reading)
-  const stated = claimedUsage(reading, covered.estimatedInput)
+  const stated = withPictures(claimedUsage(reading, covered.estimatedInput), reading, pricing)
   const claimed = ending === 'unanswered' ? stated : withFee(stated, pricing)
   const counted = reading.isCounted ? reading.countedOutput : undefined
   const { outputTokens: outputBound } = covered.bounds
@@ -65,6 +66,19 @@ export function hasFinalUsage({ usage, isUsageStale }: MeterReading): boolean {
 export function claimedUsage(reading: MeterReading, estimatedInput: number): Usage {
   if (reading.usage && !reading.isUsageStale) return reading.usage
   return partialUsage(reading, estimatedInput)
+}
+
+/** The usual output tokens of a picture of 1024 × 1024. */
+const USUAL_PICTURE_TOKENS = 1_056
+
+/** `usage` with the tokens of pictures, if they have a price and the provider doesn't state them: an estimate, or all but the text. */
+export function withPictures(usage: Usage, reading: MeterReading, { lines }: PriceList): Usage {
+  const { pictures, countedOutput } = reading
+  if (!pictures || !lines || tokensOf(usage.units, 'output_image') > 0) return usage
+  const isFinal = hasFinalUsage(reading)
+  const count = isFinal ? Math.max(0, usage.output - usage.reasoning - countedOutput) : pictures * USUAL_PICTURE_TOKENS
+  const output = isFinal ? usage.output : usage.output + count
+  return withUnits({ ...usage, output }, usage.units, [{ billable: 'output_image', unit: 'token', count }])
 }
 
 /** The reading of an answer without output: only the input, by our own count. */

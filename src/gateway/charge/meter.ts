@@ -32,6 +32,8 @@ export type MeterReading = {
   isUnreached?: true
   /** The finish reason of the first finished choice; undefined before that. */
   finish: FinishKind | undefined
+  /** Pictures in the answer so far; missing if there are none. */
+  pictures?: number
   /** The provider's own value of the finish reason, if no table lists that value. */
   unlistedFinish?: string
 }
@@ -54,6 +56,7 @@ export class Meter {
   private serviceTier: string | undefined
   private toolUses: ToolUses | undefined
   private unkeptTokens = 0
+  private pictures = 0
   private suspectAt: number
   private sawReasoning = false
   private named = { id: '', model: '' }
@@ -93,7 +96,7 @@ export class Meter {
         this.count(event.block, event.argumentsText)
         return
       case 'image':
-        this.sawOutput = true
+        this.countPicture()
         return
       case 'tool-uses':
         this.countUses(event.uses)
@@ -131,6 +134,7 @@ export class Meter {
       for (const block of choice.content) {
         if (block.type === 'tool-call') this.count(number++, block.name + block.argumentsText)
         else if ('text' in block) this.count(number++, block.text)
+        else if (block.type === 'image') this.countPicture()
         else this.sawOutput = true
       }
     }
@@ -151,6 +155,7 @@ export class Meter {
     if (this.statedCost !== undefined) reading.statedCost = this.statedCost
     if (this.serviceTier !== undefined) reading.serviceTier = this.serviceTier
     if (this.toolUses) reading.toolUses = this.toolUses
+    if (this.pictures > 0) reading.pictures = this.pictures
     return reading
   }
 
@@ -216,6 +221,11 @@ export class Meter {
     const before = this.guess.tokens
     this.guess.add(text)
     if (!this.kept.add(block, text)) this.unkeptTokens += this.guess.tokens - before
+  }
+
+  private countPicture(): void {
+    this.sawOutput = true
+    this.pictures++
   }
 
   /** Uses must be paid even if no text follows. */

@@ -7,7 +7,7 @@ import type { HoldSize } from '@/gateway/hold/hold-size'
 import type { Charge } from '@/ledger/charge'
 import type { CountGap, DifferingCounts, RequestFacts } from '@/ledger/usage-record'
 import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
-import { billable, claimedUsage, type ToolTerms } from './charge'
+import { billable, claimedUsage, type ToolTerms, withPictures } from './charge'
 import type { MeterReading } from './meter'
 
 /** Facts for operators; each is undefined if unknown. */
@@ -38,7 +38,7 @@ export function providerBill(
   const stated = reading.isUsageStale ? undefined : reading.statedCost
   const isKnown = cost !== undefined && toolCost !== undefined && (charge.kind === 'charge' || reading.usage !== null)
   const reckoned = isKnown
-    ? requestCost(cost, withFee(claimedUsage(reading, estimatedInput), cost)) + toolCost
+    ? requestCost(cost, withFee(withPictures(claimedUsage(reading, estimatedInput), reading, cost), cost)) + toolCost
     : undefined
   const providerCost = plausible(stated ?? reckoned)
   const isClamped = charge.kind === 'charge' && charge.flags.includes('clamped')

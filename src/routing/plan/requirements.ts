@@ -2,6 +2,7 @@
 import { measurePrompt, type Prompt } from '@/catalog/estimate'
 import type { Capability, Model } from '@/catalog/types'
 import type { ChatRequest, ContentBlock, FileBlock, Reasoning } from '@/chat/request'
+import { UNPRICED_EXTRAS } from '@/formats/body-fields'
 
 /** The token counts are an estimate of the input and the caller's output limit (per choice), if any. */
 export type Requirements = {
@@ -9,10 +10,13 @@ export type Requirements = {
   prompt: Prompt
   inputTokens: number
   outputTokens: number | undefined
+  /** Set if the answer must contain pictures. */
+  pictures?: true
 }
 
 type Requirement =
   | Capability
+  | 'pictures'
   | 'context-length'
   | 'max-output'
   | 'format'
@@ -62,7 +66,10 @@ export function readRequirements(request: ChatRequest): Requirements {
   if (wantsReasoning(request.reasoning)) capabilities.add('reasoning')
   for (const turn of request.turns) for (const block of turn.content) addNeed(block, capabilities)
   const prompt = measurePrompt(request)
-  return { capabilities, prompt, inputTokens: prompt.estimatedTokens, outputTokens: request.maxOutputTokens }
+  const { maxOutputTokens: outputTokens, pictures } = request
+  const requirements: Requirements = { capabilities, prompt, inputTokens: prompt.estimatedTokens, outputTokens }
+  if (pictures) requirements.pictures = true
+  return requirements
 }
 
 /** Every requirement that `model` does not meet; empty if it can serve the request. */
@@ -73,7 +80,10 @@ export function ruledOut(model: Model, requirements: Requirements): Unmet[] {
     const detail = `does not support ${NAME_OF[capability]}`
     unmet.push({ requirement: capability, isFirm: FIRM.has(capability), detail })
   }
-  const { inputTokens, outputTokens } = requirements
+  const { inputTokens, outputTokens, pictures } = requirements
+  if (pictures && !sellsPictures(model)) {
+    unmet.push({ requirement: 'pictures', isFirm: true, detail: 'has no price for pictures in its answers' })
+  }
   if (outputTokens !== undefined && outputTokens > model.maxOutputTokens) {
     const detail = `writes at most ${model.maxOutputTokens} output tokens, not ${outputTokens}`
     unmet.push({ requirement: 'max-output', isFirm: false, detail })
@@ -85,6 +95,12 @@ export function ruledOut(model: Model, requirements: Requirements): Unmet[] {
     unmet.push({ requirement: 'context-length', isFirm: true, detail })
   }
   return unmet
+}
+
+/** Whether the model's pictures have a price, or the operator bears their cost. */
+function sellsPictures({ pricing: { lines = [] }, targets }: Model): boolean {
+  const isSold = lines.some(({ billable }) => billable === 'output_image')
+  return isSold || targets.every(({ quirks }) => quirks.has(UNPRICED_EXTRAS))
 }
 
 /** Whether the caller requested reasoning, neither leaving it unset nor disabling it. */

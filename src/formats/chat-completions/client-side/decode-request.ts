@@ -7,6 +7,7 @@ import {
   EFFORTS,
   type Effort,
   type OutputShape,
+  type PicturesAsked,
   type Reasoning,
   type Sampling,
   VERBOSITIES,
@@ -57,6 +58,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     choices: request.n ?? 1,
     reasoning,
     output: output ?? { type: 'text' },
+    pictures: decodePictures(request),
     verbosity,
     userId: userId || undefined,
     cacheKey: request.prompt_cache_key || undefined,
@@ -80,6 +82,17 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
       }),
     },
   }
+}
+
+/** OpenRouter's fields for pictures in answers; a shape asks for them too. */
+function decodePictures({ modalities, image_config: config }: WireRequest): PicturesAsked | undefined {
+  const shape = {
+    ...(config?.aspect_ratio && { aspectRatio: config.aspect_ratio }),
+    ...(config?.image_size && { imageSize: config.image_size }),
+  }
+  const isAsked = modalities?.includes('image')
+  if (!isAsked && Object.keys(shape).length === 0) return undefined
+  return isAsked && !modalities?.includes('text') ? { isOnly: true, ...shape } : shape
 }
 
 /** Omits `metadata`, which belongs to stored answers: providers refuse it if nothing is stored. */

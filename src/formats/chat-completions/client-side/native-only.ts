@@ -16,7 +16,7 @@ export function listNativeOnly(request: WireRequest): string[] {
   const { tool_choice: choice, response_format: format, modalities } = request
   if (choice !== undefined && choice !== null && !decodeToolChoice(choice)) found.push('tool_choice (of unknown kind)')
   if (format && !KNOWN_OUTPUTS.has(format.type)) found.push(`response_format (${shown(format.type)})`)
-  const modality = modalities?.find((candidate) => candidate !== 'text')
+  const modality = modalities?.find((candidate) => candidate !== 'text' && candidate !== 'image')
   if (modality !== undefined) found.push(`modalities (${shown(modality)})`)
   if (request.web_search_options) found.push('web_search_options (search by the provider)')
   return found

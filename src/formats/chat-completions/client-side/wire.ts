@@ -129,7 +129,10 @@ const REQUEST_FIELDS = {
   cache_control: CacheControl,
   service_tier: optional(Type.String()),
   metadata: optional(AnyObject),
-  modalities: optional(Type.Array(Type.String())),
+  modalities: optional(
+    Type.Array(Type.String(), { description: '`text`, and `image` if the model has a price for it' }),
+  ),
+  image_config: optional(object({ aspect_ratio: optional(Type.String()), image_size: optional(Type.String()) })),
   audio: optional(AnyObject),
   prediction: optional(AnyObject),
   web_search_options: optional(AnyObject),

@@ -1,6 +1,6 @@
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
-import type { ChatRequest, Feature, OutputShape, Reasoning, TextBlock, Warning } from '@/chat/request'
+import type { ChatRequest, Feature, OutputShape, PicturesAsked, Reasoning, TextBlock, Warning } from '@/chat/request'
 import { LACKING } from '@/formats/chat-completions/body-fields'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { QUIRKS } from '@/formats/chat-completions/provider'
@@ -40,6 +40,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...encodeSampling(request, traits, warnings),
     ...(request.choices > 1 && { n: request.choices }),
     ...encodeOutput(request.output),
+    ...(request.pictures && encodePictures(request.pictures)),
     ...(request.verbosity !== undefined && { verbosity: request.verbosity }),
     ...encodeReasoning(request.reasoning, traits, warnings),
     ...tools,
@@ -82,6 +83,18 @@ function encodeOutput(output: OutputShape): JsonObject {
     ...(strict !== undefined && { strict }),
   }
   return { response_format: { type: 'json_schema', json_schema: definition } }
+}
+
+/** OpenRouter's fields for pictures in answers. */
+function encodePictures({ isOnly, aspectRatio, imageSize }: PicturesAsked): JsonObject {
+  const config = {
+    ...(aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
+    ...(imageSize !== undefined && { image_size: imageSize }),
+  }
+  return {
+    modalities: isOnly ? ['image'] : ['image', 'text'],
+    ...(Object.keys(config).length > 0 && { image_config: config }),
+  }
 }
 
 /** JSON mode is refused unless a message mentions JSON, which callers of other formats need not do. */

@@ -1,7 +1,7 @@
 /** Decodes a generate-content request into the hub. */
 
 import { invalidRequest } from '@/chat/error'
-import type { ChatRequest, Effort, Reasoning, Sampling } from '@/chat/request'
+import type { ChatRequest, Effort, PicturesAsked, Reasoning, Sampling } from '@/chat/request'
 import { type FieldTable, type FieldVerdict, joinVerdicts, judgeFields, withInside } from '@/formats/body-fields'
 import type { Recognition, RequestLine } from '@/formats/format'
 import { BODY_FIELDS, CONFIG_FIELDS, NESTED_FIELDS } from '@/formats/generate-content/body-fields'
@@ -55,6 +55,7 @@ function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest {
   const hostedHistory = listHostedHistory(wire)
   const nativeMedia = listNativeMedia(wire)
   const answerField = answerFieldOf(config)
+  const pictures = decodePictures(config)
   const serverTools = listServerTools(wire.tools ?? [])
   const turns = decodeTurns(wire.contents)
   const { system, media } = decodeSystem(wire.systemInstruction?.parts)
@@ -72,6 +73,7 @@ function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest {
     choices: config.candidateCount ?? 1,
     ...(reasoning && { reasoning }),
     output: decodeOutput(config),
+    ...(pictures && { pictures }),
     ...(answerField !== undefined && { answerField }),
     ...(wire.serviceTier !== undefined && { serviceTier: wire.serviceTier }),
     ...readRouting({
@@ -89,6 +91,15 @@ function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest {
     ...judge(wire, config),
     extensions: Object.keys(extensions).length > 0 ? { 'generate-content': extensions } : {},
   }
+}
+
+/** A shape asks for pictures too. */
+function decodePictures({ responseModalities, imageConfig }: WireGenerationConfig): PicturesAsked | undefined {
+  const { aspectRatio, imageSize } = imageConfig ?? {}
+  const shape = { ...(aspectRatio && { aspectRatio }), ...(imageSize && { imageSize }) }
+  const isAsked = responseModalities?.includes('IMAGE')
+  if (!isAsked && Object.keys(shape).length === 0) return undefined
+  return isAsked && !responseModalities?.includes('TEXT') ? { isOnly: true, ...shape } : shape
 }
 
 function judge(wire: JsonObject, config: JsonObject): FieldVerdict {

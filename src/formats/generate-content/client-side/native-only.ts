@@ -22,9 +22,13 @@ export function listNativeOnly(request: WireRequest): string[] {
 /** Media types of answers that the hub supports. */
 const MIME_TYPES: ReadonlySet<JsonValue | undefined> = new Set([undefined, 'text/plain', 'application/json'])
 
+/** Kinds of content in answers that the hub supports. */
+const MODALITIES: ReadonlySet<JsonValue> = new Set(['TEXT', 'IMAGE'])
+
 function nativeConfig(config: JsonObject): string[] {
   const { responseMimeType, responseModalities } = config
-  const wantsMore = Array.isArray(responseModalities) && responseModalities.some((modality) => modality !== 'TEXT')
+  const wantsMore =
+    Array.isArray(responseModalities) && responseModalities.some((modality) => !MODALITIES.has(modality))
   return [
     ...(MIME_TYPES.has(responseMimeType) || answerFieldOf(config) !== undefined
       ? []

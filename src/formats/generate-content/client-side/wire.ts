@@ -69,6 +69,10 @@ const GenerationConfig = titled('GenerationConfig', {
   responseSchema: optional(AnyObject),
   responseJsonSchema: optional(AnyValue),
   thinkingConfig: optional(ThinkingConfig),
+  responseModalities: optional(
+    Type.Array(Type.String(), { description: 'TEXT, and IMAGE if the model has a price for it' }),
+  ),
+  imageConfig: optional(object({ aspectRatio: optional(Type.String()), imageSize: optional(Type.String()) })),
 })
 
 const FunctionDeclaration = titled('GenerateContentFunction', {

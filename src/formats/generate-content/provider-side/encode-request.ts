@@ -1,6 +1,6 @@
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
-import type { ChatRequest, Effort, OutputShape, Reasoning, TextBlock, Warning } from '@/chat/request'
+import type { ChatRequest, Effort, OutputShape, PicturesAsked, Reasoning, TextBlock, Warning } from '@/chat/request'
 import { isClientMark } from '@/formats/client-marks'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
 import { LACKING } from '@/formats/generate-content/body-fields'
@@ -70,6 +70,7 @@ function encodeGenerationConfig(
     ...(request.choices > 1 && { candidateCount: request.choices }),
     ...(limit !== undefined && { maxOutputTokens: Math.min(limit, traits.maxOutputTokens) }),
     ...encodeOutput(request.output, budget),
+    ...(request.pictures && encodePictures(request.pictures)),
     ...(thinkingConfig && { thinkingConfig }),
   }
 }
@@ -85,6 +86,18 @@ function encodeOutput(output: OutputShape, budget: SchemaBudget | undefined): Js
       return budget
         ? { responseMimeType: 'application/json', responseSchema: encodeSchema(output.schema, budget) }
         : { responseMimeType: 'application/json', responseJsonSchema: output.schema }
+  }
+}
+
+/** The generationConfig fields for pictures in answers. */
+function encodePictures({ isOnly, aspectRatio, imageSize }: PicturesAsked): JsonObject {
+  const imageConfig = {
+    ...(aspectRatio !== undefined && { aspectRatio }),
+    ...(imageSize !== undefined && { imageSize }),
+  }
+  return {
+    responseModalities: isOnly ? ['IMAGE'] : ['TEXT', 'IMAGE'],
+    ...(Object.keys(imageConfig).length > 0 && { imageConfig }),
   }
 }
 
