@@ -21,11 +21,11 @@ function pricingOf({ serviceTiers, ...list }: Pricing, factor: number): Pricing 
   return { ...scaled, serviceTiers: new Map([...serviceTiers].map(([tier, own]) => [tier, listOf(own, factor)])) }
 }
 
-function listOf({ base, steps, ...list }: PriceList, factor: number): PriceList {
+function listOf({ base, steps, lines }: PriceList, factor: number): PriceList {
   return {
-    ...list,
     base: pricesOf(base, factor),
     steps: steps.map(({ prices, ...step }) => ({ ...step, prices: pricesOf(prices, factor) })),
+    ...(lines && { lines: lines.map((line) => ({ ...line, price: scaled(line.price, factor) })) }),
   }
 }
 

@@ -1,6 +1,7 @@
 /** Finds prices below our cost, for each token class at every input length, and for each tool, at every target. */
 import { isPerMillion } from '@/chat/units'
 import { formatPrice, formatTokenPrice, formatUsd } from '@/lib/money'
+import { atBatchPrice } from './batch-price'
 import { pricesFor } from './price'
 import { unitName } from './price-line-file'
 import type { Catalog, Model, PriceList, Prices, Target, UnitPrice } from './types'
@@ -20,9 +21,19 @@ type LossMaker = { model: string; losses: string[] }
 /** The models of `catalog` with a target whose cost exceeds the price in a token class. An unknown cost is no loss. */
 export function modelsAtALoss(catalog: Catalog): LossMaker[] {
   return [...catalog.models.values()].flatMap((model) => {
-    const losses = model.targets.flatMap((target) => [...lossesAt(model, target), ...toolLossesAt(target)])
+    const losses = model.targets.flatMap((target) => [
+      ...lossesAt(model, target),
+      ...lossesInBatches(model, target),
+      ...toolLossesAt(target),
+    ])
     return losses.length === 0 ? [] : [{ model: model.id, losses }]
   })
+}
+
+/** Batches have no other cost: each of their lines is a usual call of the provider. */
+function lossesInBatches(model: Model, target: Target): string[] {
+  const cheaper = atBatchPrice(model)
+  return cheaper === model ? [] : lossesAt(cheaper, target).map((loss) => `in batches ${loss}`)
 }
 
 function toolLossesAt({ provider, toolPrices }: Target): string[] {

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addressOf, spawnGateway } from '@test/boot/process'
-import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, type UpstreamCall, usageOf } from '@test/support/upstream'
 import { SHARED } from '@/limits/shared-resources'
@@ -42,29 +42,51 @@ async function respond({ body }: UpstreamCall): Promise<Response> {
   return Response.json(chatCompletion(`To ${message?.content}`, usageOf(10, 5)))
 }
 
-async function mortal() {
+/** A gateway of its own process; `crashAt` is where it dies by itself. */
+async function mortal(crashAt?: string) {
   const child = spawnGateway({
     CATALOG: join(folder, 'catalog.json'),
     PORT: '0',
     REDIS_URL: heir.stores.redisUrl,
     DATABASE_URL: heir.stores.databaseUrl,
     HOLD_TTL_MS,
+    ...(crashAt !== undefined && { CRASH_AT: crashAt }),
   })
   children.push(child)
   await addressOf(child)
   return child
 }
 
-/** Kills the gateway while it and the heir run as many lines as they may. */
-async function killWithinCalls(child: Awaited<ReturnType<typeof mortal>>): Promise<void> {
+/** Lets `die` end a gateway while it and the heir run as many lines as they may. */
+async function whileBusy(die: (open: () => void) => Promise<unknown>): Promise<void> {
   const opening = Promise.withResolvers<void>()
   const closed = { open: 0, opened: opening.promise }
   gate = closed
   await until(() => closed.open >= 2 * SHARED.batchLines.perAccount, 'both gateways to be busy')
-  child.kill('SIGKILL')
-  await child.exited()
-  gate = undefined
-  opening.resolve()
+  const open = () => {
+    gate = undefined
+    opening.resolve()
+  }
+  await die(open)
+  open()
+}
+
+/** Checks that every charged record is of another request, and that together they are what the balance moved. Returns them. */
+async function chargedRecords({ accountId }: Customer, credit: number) {
+  const balance = await until(async () => {
+    const now = await heir.balance(accountId)
+    return now.held === 0 && now
+  }, 'the holds to end')
+  const records = await until(async () => {
+    const { sql } = heir.gateway.database
+    const rows = await sql<{ requestId: string; cost: number }[]>`
+      SELECT request_id AS "requestId", cost_nano::bigint AS cost FROM usage_records WHERE account_id = ${accountId}`
+    return rows.length >= balance.seq && rows
+  }, 'all records')
+  const charged = records.filter(({ cost }) => cost > 0)
+  expect(new Set(charged.map(({ requestId }) => requestId)).size).toBe(charged.length)
+  expect(credit - balance.available).toBe(charged.reduce((total, { cost }) => total + cost, 0))
+  return charged
 }
 
 test('over kills each line has one result and at most one charge, and the records are what the balance moved', async () => {
@@ -78,10 +100,16 @@ test('over kills each line has one result and at most one charge, and the record
       const { completed = 0 } = (await client.batches.retrieve(made.id)).request_counts ?? {}
       return completed >= (kill * LINES) / (KILLS + 1)
     }, 'a part of the lines')
-    await killWithinCalls(child)
+    const victim = child
+    await whileBusy(async () => {
+      victim.kill('SIGKILL')
+      await victim.exited()
+    })
     child = await mortal()
   }
   const batch = await ended(client, made.id)
+  child.kill('SIGKILL')
+  await child.exited()
   const good = await resultLines(client, batch.output_file_id)
   const bad = await resultLines(client, batch.error_file_id)
   expect([...good, ...bad].map(({ custom_id }) => custom_id).toSorted()).toEqual(
@@ -89,21 +117,35 @@ test('over kills each line has one result and at most one charge, and the record
   )
   for (const { response } of bad) expect(response).toMatchObject({ body: { error: { code: 'batch_answer_lost' } } })
   expect(bad.length).toBeLessThanOrEqual(KILLS * SHARED.batchLines.perAccount)
-  const { available, held } = await until(async () => {
-    const balance = await heir.balance(customer.accountId)
-    return balance.held === 0 && balance
-  }, 'the holds to end')
-  expect(Number(held)).toBe(0)
-  const records = await until(async () => {
-    const { sql } = heir.gateway.database
-    const rows = await sql<{ requestId: string; cost: number }[]>`
-      SELECT request_id AS "requestId", cost_nano::bigint AS cost FROM usage_records WHERE account_id = ${customer.accountId}`
-    return rows.length >= (await heir.balance(customer.accountId)).seq && rows
-  }, 'all records')
-  const charged = records.filter(({ cost }) => cost > 0)
-  expect(new Set(charged.map(({ requestId }) => requestId)).size).toBe(charged.length)
+  const charged = await chargedRecords(customer, 100_000_000_000)
   expect(charged).toHaveLength(LINES)
-  const sum = charged.reduce((total, { cost }) => total + cost, 0)
-  expect(100_000_000_000 - available).toBe(sum)
-  expect(batch).toMatchObject({ svc: { cost_usd: sum / 1e9 } })
+  expect(batch).toMatchObject({ svc: { cost_usd: charged.reduce((total, { cost }) => total + cost, 0) / 1e9 } })
+})
+
+test('a line whose gateway died between its charge and its result ends as lost, charged once and not sent again', async () => {
+  const customer = await heir.customer('1')
+  const client = clientOf(heir.url, customer)
+  const callsBefore = heir.upstream.calls.length
+  const child = await mortal('settled')
+  const lines = Array.from({ length: 40 }, (_, index) => chatLine(`lost-${index}`))
+  const made = await begin(client, lines)
+  await whileBusy((open) => {
+    open()
+    return child.exited()
+  })
+  const batch = await ended(client, made.id)
+  const good = await resultLines(client, batch.output_file_id)
+  const bad = await resultLines(client, batch.error_file_id)
+  expect(good.length + bad.length).toBe(40)
+  expect(bad.length).toBeGreaterThanOrEqual(1)
+  for (const { response } of bad)
+    expect(response).toMatchObject({ status_code: 409, body: { error: { code: 'batch_answer_lost' } } })
+  const charged = await chargedRecords(customer, 1_000_000_000)
+  expect(charged).toHaveLength(40)
+  const lost = bad.map(({ response }) => response?.request_id)
+  expect(charged.map(({ requestId }) => requestId)).toEqual(expect.arrayContaining(lost))
+  for (const { custom_id } of bad) {
+    const calls = heir.upstream.calls.slice(callsBefore).filter(({ text }) => text.includes(`"Question ${custom_id}"`))
+    expect(calls).toHaveLength(1)
+  }
 })

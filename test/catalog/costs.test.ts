@@ -71,6 +71,15 @@ describe('the cost of a target', () => {
 })
 
 describe('a price below cost', () => {
+  test('the price for batches is compared with the cost too', () => {
+    const cost = { costPer1mInputTokens: 0.25, costPer1mOutputTokens: 2.75 }
+    const file = structuredClone(SAMPLE) as unknown as { models: Record<string, unknown>[] }
+    Object.assign(file.models[1] ?? {}, { batchDiscount: 0.5, pricing: { ...BETA, ...cost } })
+    expect(modelsAtALoss(load(JSON.stringify(file)))).toEqual([
+      { model: 'svc/beta', losses: ['in batches output: sold at $2.5, costs $2.75 at provider2'] },
+    ])
+  })
+
   test('a price below cost is found by model, token class and provider', () => {
     const cost = { costPer1mInputTokens: 0.5, costPer1mOutputTokens: 5.25 }
     expect(losses('models.1.targets.0.cost', cost)).toEqual([

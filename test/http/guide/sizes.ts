@@ -5,6 +5,7 @@ import { MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
 import type { Config } from '@/config/config'
 import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
 import { KEEP_ALIVE_MS } from '@/gateway/relay/relay-stream'
+import { MAX_FILE_BYTES, MAX_LINES } from '@/http/batches/input-lines'
 import { KEEP_MS, MAX_ANSWER_BYTES as MAX_KEPT_BYTES } from '@/http/idempotency/kept-answers'
 import { FINISH_UNSEEN_MS } from '@/http/idempotency/operation'
 import { KNOWN_IDLE_SECONDS } from '@/http/silence'
@@ -100,6 +101,17 @@ export const SIZE_ROWS: readonly SizeRow[] = [
     what: 'stored conversation',
     value: () => `${count(MAX_CHAIN_LINKS)} answers, ${mebibytes(MAX_CHAIN_BYTES)}, ${count(MAX_CHAIN_VALUES)} values`,
     beyond: '400 `chain_too_large`',
+  },
+  { what: 'file of a batch', value: () => `${mebibytes(MAX_FILE_BYTES)}, ${count(MAX_LINES)} lines`, beyond: '413' },
+  {
+    what: 'files and results of batches of an account',
+    value: () => mebibytes(SHARED.batchStorage.perAccount),
+    beyond: '403 `storage_full`; a running batch pauses',
+  },
+  {
+    what: 'life of files and results of batches',
+    value: ({ batchRetentionDays }) => `${batchRetentionDays} days`,
+    beyond: '404',
   },
   {
     what: 'free answers of an account, and refusals of a key, per minute',
