@@ -7,11 +7,12 @@ import { ErrorState } from '@/dashboard/components/states/error-state'
 import { NotFound } from '@/dashboard/components/states/not-found'
 import { PageBoundary } from '@/dashboard/components/states/page-boundary'
 import { StepUpHost } from '@/dashboard/components/step-up'
-import { accountAt, type Permission, rememberAccount, showAccount, useMay } from './account'
+import { accountAt, type Permission, rememberAccount, useMay } from './account'
 import { lazyPage } from './load-page'
 import { PAGES, type PageRoute } from './pages'
 import { useViewer, type Viewer } from './session'
 import { Shell } from './shell'
+import { showAccount } from './shown-account'
 
 const AdministratorGate = lazyPage(async () => {
   return (await import('@/dashboard/pages/settings/administrator-gate')).AdministratorGate

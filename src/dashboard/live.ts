@@ -1,9 +1,10 @@
 /** Live events of the account: one connection per tab, only while the tab is visible. */
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { accountPath, useMay } from './account'
+import { useMay } from './account'
 import { askAgain, queryClient } from './query'
 import { VIEWER_KEY } from './session'
+import { accountPath } from './shown-account'
 
 type LiveBalance = { balance: string; available: string; held: string; spentThisMonth: string }
 

@@ -1,11 +1,12 @@
 /** The signed-in person, for the pages. */
 import { useQuery } from '@tanstack/react-query'
-import { ApiError, answer, api, type DataOf } from './client'
+import { type OwnResultOf, performOwn } from '@/people/client'
+import { ApiError } from './client'
 import { askAgain, queryClient } from './query'
 
 export const VIEWER_KEY = ['viewer'] as const
 
-export type Viewer = DataOf<typeof api.session.me.get> & {
+export type Viewer = OwnResultOf<'GET /session/me'> & {
   /** Set if the session ended while the pages were in use: they stay open behind a sign-in dialog. */
   hasEnded?: true
 }
@@ -17,7 +18,7 @@ export function useViewer() {
 
 async function askViewer(): Promise<Viewer | null> {
   try {
-    return await answer(api.session.me.get())
+    return await performOwn('GET /session/me', {})
   } catch (error) {
     if (!isSignedOut(error)) throw error
     const former = queryClient.getQueryData<Viewer | null>(VIEWER_KEY)
@@ -68,6 +69,6 @@ export async function viewerChanged(): Promise<void> {
 
 /** Ends the session on the server, then clears its data here. */
 export async function signOut(): Promise<void> {
-  await answer(api.session['sign-out'].post({}))
+  await performOwn('POST /session/sign-out', {})
   await viewerChanged()
 }

@@ -1,7 +1,9 @@
 /** All operations by their kind: of an account's members, of a person, and of administrators. */
+import { ALERT_LINK_OPERATIONS } from '@/people/alerts/link-routes'
 import { ALERT_OPERATIONS } from '@/people/alerts/operations'
 import { AUDIT_OPERATIONS } from '@/people/audit/operations'
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
+import { LEAKED_KEY_OPERATIONS } from '@/people/keys/leaked-keys'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { MANAGEMENT_KEY_OPERATIONS } from '@/people/management-keys/operations'
 import {
@@ -14,6 +16,8 @@ import { CREDIT_ADMINISTRATION } from '@/people/orders/admin-operations'
 import { ORDER_OPERATIONS } from '@/people/orders/operations'
 import { SETTING_OPERATIONS } from '@/people/settings/operations'
 import { STORED_RESPONSE_OPERATIONS } from '@/people/settings/stored-responses'
+import { OWN_OPERATIONS } from '@/people/sign-in/operations'
+import { SIGN_IN_OPERATIONS } from '@/people/sign-in/visits'
 import { USAGE_OPERATIONS } from '@/people/usage/operations'
 import { managed } from './manage'
 
@@ -36,6 +40,10 @@ export const ACCOUNT_OPERATIONS = [
 /** The management API: dashboard routes by other paths, each with a scope. None is for management keys: a key can't make or change one. */
 export const MANAGED_OPERATIONS = managed(ACCOUNT_OPERATIONS)
 
-export const PERSONAL_OPERATIONS = ANSWER_OPERATIONS
+/** Operations of a person who signed in, on no account. */
+export const PERSONAL_OPERATIONS = [...OWN_OPERATIONS, ...ANSWER_OPERATIONS] as const
+
+/** Operations that need no session. */
+export const VISITOR_OPERATIONS = [...SIGN_IN_OPERATIONS, ...LEAKED_KEY_OPERATIONS, ...ALERT_LINK_OPERATIONS] as const
 
 export const ADMINISTRATION = CREDIT_ADMINISTRATION

@@ -1,15 +1,15 @@
 /** The typed client of operations: inputs and results have the types of their declarations. */
-import type { Static, TObject, TSchema } from '@sinclair/typebox'
-import { accountPath } from '@/dashboard/account'
+import type { Static, TSchema } from '@sinclair/typebox'
 import { send, type Versioned } from '@/dashboard/client'
-import type { ACCOUNT_OPERATIONS, ADMINISTRATION, PERSONAL_OPERATIONS } from './all-operations'
-import type { ParamsOf } from './operation'
+import { accountPath } from '@/dashboard/shown-account'
+import type { ACCOUNT_OPERATIONS, ADMINISTRATION, PERSONAL_OPERATIONS, VISITOR_OPERATIONS } from './all-operations'
+import type { Input, ParamsOf } from './operation'
 
 type Operations = (typeof ACCOUNT_OPERATIONS)[number]
-type Personal = (typeof PERSONAL_OPERATIONS)[number]
+type Unbound = (typeof PERSONAL_OPERATIONS | typeof VISITOR_OPERATIONS)[number]
 type Administration = (typeof ADMINISTRATION)[number]
 
-type Declared = { path: string; takes?: TObject; gives: TSchema }
+type Declared = { path: string; takes?: Input; gives: TSchema }
 type At<All extends Declared, Place extends All['path']> = Extract<All, { path: Place }>
 
 /** The input of the operation at `Place`: the parameters of its path, and the fields of its body or query. */
@@ -46,12 +46,14 @@ export async function administer<Place extends Administration['path']>(
   return (await sendTo('/dashboard/api/admin/', path, input)).value as AdminResultOf<Place>
 }
 
-/** Performs an operation of the person, which is of no account. Throws as {@link perform} does. */
-export async function performOwn<Place extends Personal['path']>(
+export type OwnResultOf<Place extends Unbound['path']> = Static<At<Unbound, Place>['gives']>
+
+/** Performs an operation of the person or the visitor, which is of no account. Throws like {@link perform}. */
+export async function performOwn<Place extends Unbound['path']>(
   path: Place,
-  input: InputOf<Personal, Place>,
-): Promise<Static<At<Personal, Place>['gives']>> {
-  return (await sendTo('/dashboard/api/', path, input)).value as Static<At<Personal, Place>['gives']>
+  input: InputOf<Unbound, Place>,
+): Promise<OwnResultOf<Place>> {
+  return (await sendTo('/dashboard/api/', path, input)).value as OwnResultOf<Place>
 }
 
 async function sendTo(prefix: string, path: string, input: object, ifMatch?: string): Promise<Versioned<unknown>> {

@@ -2,7 +2,7 @@
  * Operations for people and their programs: each is declared once, and its routes, client, command and documents are made from the
  * declaration.
  */
-import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, type TObject, type TProperties, type TSchema, type TUnion, Type } from '@sinclair/typebox'
 import type { ChangedBy } from '@/accounts/audit'
 import type { OperatorScope } from '@/accounts/management/operator-keys'
 import type { Scope } from '@/accounts/management/scopes'
@@ -32,8 +32,11 @@ export type OperationCaller = { viewer: Member; request: Request; by: ChangedBy 
 /** The input of a call: its caller, the place in its path, and the services that it uses. */
 type Call<Caller, Deps, Path extends string> = Caller & { deps: Deps; params: ParamsOf<Path> }
 
+/** The fields of an input, or one of several sets of them. */
+export type Input = TObject | TUnion<TObject[]>
+
 /** The declared properties that all operations share. */
-export type Declaration<Path extends OperationPath, Takes extends TObject, Gives extends TSchema> = {
+export type Declaration<Path extends OperationPath, Takes extends Input, Gives extends TSchema> = {
   /** The action of its audit entry, such as `key.change`; unused if the operation writes no entry of its own. */
   name: string
   path: Path
@@ -95,7 +98,7 @@ export function operationsOver<Deps>() {
   ): Operation<Deps, Path, Takes, Gives> => ({ name, path, may, scope, ...rest })
 }
 
-/** The acting administrator, or person of no account, and their request. */
+/** The acting administrator, and their request. */
 export type AdministrationCaller = { viewer: Viewer; request: Request; by: Caller['by'] }
 
 /** An operation of administrators, on all accounts. Its path is below `/dashboard/api/admin`. */
@@ -125,29 +128,42 @@ export function administrationOver<Deps>() {
   ): Administration<Deps, Path, Takes, Gives> => ({ name, path, needs, ...rest })
 }
 
-/** An operation of a person who signed in, on no account. Its path is below `/dashboard/api`. */
-type Personal<
+/** A visitor's request, and the headers of its response, for cookies. */
+export type VisitorCaller = { request: Request; set: { headers: Record<string, unknown> } }
+
+/** A person who signed in, and their request. */
+export type PersonalCaller = AdministrationCaller & VisitorCaller
+
+/** An operation on no account: of a person who signed in, or of a visitor. Its path is below `/dashboard/api`. */
+type Unbound<
+  Caller,
   Deps,
   Path extends OperationPath = OperationPath,
-  Takes extends TObject = TObject,
+  Takes extends Input = Input,
   Gives extends TSchema = TSchema,
 > = Declaration<Path, Takes, Gives> & {
-  run(call: Call<AdministrationCaller, Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
+  run(call: Call<Caller, Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
 }
 
-/** An operation of a person over `Deps`, whatever it takes and gives. */
-export type AnyPersonal<Deps> = Omit<Personal<Deps>, 'run'> & {
-  run(call: Call<AdministrationCaller, Deps, string>, input: object): Promise<unknown>
+/** An operation on no account over `Deps`, with any input and result. */
+export type AnyUnbound<Caller, Deps> = Omit<Unbound<Caller, Deps>, 'run'> & {
+  run(call: Call<Caller, Deps, string>, input: object): Promise<unknown>
+}
+
+function unboundOver<Caller>() {
+  return <Deps>() =>
+    <const Path extends OperationPath, Gives extends TSchema, Takes extends Input = Nothing>(
+      name: string,
+      path: Path,
+      rest: Omit<Unbound<Caller, Deps, Path, Takes, Gives>, 'name' | 'path'>,
+    ): Unbound<Caller, Deps, Path, Takes, Gives> => ({ name, path, ...rest })
 }
 
 /** Declares operations of a person over the services `Deps`. */
-export function personalOver<Deps>() {
-  return <const Path extends OperationPath, Gives extends TSchema, Takes extends TObject = Nothing>(
-    name: string,
-    path: Path,
-    rest: Omit<Personal<Deps, Path, Takes, Gives>, 'name' | 'path'>,
-  ): Personal<Deps, Path, Takes, Gives> => ({ name, path, ...rest })
-}
+export const personalOver = unboundOver<PersonalCaller>()
+
+/** Declares operations of visitors, who have no session, over the services `Deps`. */
+export const visitorsOver = unboundOver<VisitorCaller>()
 
 /** Whether an operation takes its fields in the query. */
 export function takesQuery(method: string): boolean {

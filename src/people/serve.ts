@@ -8,9 +8,14 @@ import {
   type AdministrationCaller,
   type AnyAdministration,
   type AnyOperation,
-  type AnyPersonal,
+  type AnyUnbound,
+  type Declaration,
+  type Input,
+  type OperationPath,
+  type PersonalCaller,
   placeOf,
   takesQuery,
+  type VisitorCaller,
 } from './operation'
 import { IF_MATCH, versionOf, withCurrent } from './version'
 
@@ -66,28 +71,38 @@ export function serveAdministration<Deps extends GuardDeps>(
     const { needs, maxBodyBytes } = operation
     const { method, place, schemas, inputOf } = routeOf(operation, {})
     const admission = maxBodyBytes === undefined || { maxBodyBytes }
-    const perform = (caller: AdministrationCaller & Input & { params: Record<string, string> }) =>
-      operation.run({ ...caller, deps }, inputOf(caller))
+    const perform = (caller: AdministrationCaller & Arrival) => operation.run({ ...caller, deps }, inputOf(caller))
     if (needs === 'movesMoney') app.route(method, place, perform, { movesMoney: admission, ...schemas })
     else app.route(method, place, perform, { administrator: admission, ...schemas })
   }
   return app
 }
 
-/** Mounts `operations` of a person below `/dashboard/api`. */
-export function servePersonal<Deps extends GuardDeps>(deps: Deps, operations: readonly AnyPersonal<NoInfer<Deps>>[]) {
-  const app = guarded(deps, 'personal-operations', '/dashboard/api')
-  for (const operation of operations) {
+/** Mounts operations of a person, and of visitors, below `/dashboard/api`. */
+export function serveUnbound<Deps extends GuardDeps>(
+  deps: Deps,
+  personal: readonly AnyUnbound<PersonalCaller, NoInfer<Deps>>[],
+  visitors: readonly AnyUnbound<VisitorCaller, NoInfer<Deps>>[],
+) {
+  const app = guarded(deps, 'unbound-operations', '/dashboard/api')
+  for (const operation of personal) {
     const { method, place, schemas, inputOf } = routeOf(operation, {})
-    const perform = (caller: AdministrationCaller & Input & { params: Record<string, string> }) =>
-      operation.run({ ...caller, deps }, inputOf(caller))
+    const perform = (caller: PersonalCaller & Arrival) => operation.run({ ...caller, deps }, inputOf(caller))
     app.route(method, place, perform, { signedIn: true, ...schemas })
+  }
+  for (const operation of visitors) {
+    const { method, place, schemas, inputOf } = routeOf(operation, {})
+    const perform = (caller: VisitorCaller & Arrival) => operation.run({ ...caller, deps }, inputOf(caller))
+    app.route(method, place, perform, { sameOrigin: true, ...schemas })
   }
   return app
 }
 
-type Input = { query: object; body: unknown }
-type Declared = Pick<AnyOperation<never>, 'path' | 'names' | 'takes' | 'gives' | 'file' | 'summary' | 'description'>
+type Arrival = { query: object; body: unknown; params: Record<string, string> }
+type Declared = Pick<
+  Declaration<OperationPath, Input, TSchema>,
+  'path' | 'names' | 'takes' | 'gives' | 'file' | 'summary' | 'description'
+>
 
 function routeOf(operation: Declared, inPrefix: TProperties) {
   const { names: known, takes, gives: response, file, summary, description } = operation
@@ -99,6 +114,6 @@ function routeOf(operation: Declared, inPrefix: TProperties) {
     ...(isQuery ? takes && { query: takes } : { body: takes ?? NoFields }),
     ...(file ? { detail: { summary, description, responses: file } } : { response, detail: { summary, description } }),
   }
-  const inputOf = ({ query, body }: Input) => (isQuery ? query : (body ?? {})) as object
+  const inputOf = ({ query, body }: Arrival) => (isQuery ? query : (body ?? {})) as object
   return { method, place, schemas, inputOf }
 }

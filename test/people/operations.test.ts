@@ -7,7 +7,8 @@ import { loggedToken } from '@test/console/http/support'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
-import { ACCOUNT_OPERATIONS, MANAGED_OPERATIONS, PERSONAL_OPERATIONS } from '@/people/all-operations'
+import { ACCOUNT_OPERATIONS, MANAGED_OPERATIONS } from '@/people/all-operations'
+import { ANSWER_OPERATIONS } from '@/people/members/operations'
 import { type AnyOperation, commandsOf, placeOf } from '@/people/operation'
 import { ORDER_OPERATIONS } from '@/people/orders/operations'
 import { GUIDE_TABLES } from './guide-tables'
@@ -19,7 +20,7 @@ const OPERATIONS: readonly Declared[] = ACCOUNT_OPERATIONS
 const ON_ORDERS: ReadonlySet<string> = new Set(ORDER_OPERATIONS.map(({ name }) => name))
 const below = (prefix: string) => (operation: Pick<Declared, 'name' | 'path'>) => ({ ...operation, prefix })
 /** Answers to invitations are of a person; one of them only shows. */
-const CHANGES = [...OPERATIONS.map(below(ACCOUNT_PREFIX)), ...PERSONAL_OPERATIONS.map(below('/dashboard/api'))].filter(
+const CHANGES = [...OPERATIONS.map(below(ACCOUNT_PREFIX)), ...ANSWER_OPERATIONS.map(below('/dashboard/api'))].filter(
   ({ path, name }) => !path.startsWith('GET ') && name !== 'invitation.show' && !ON_ORDERS.has(name),
 )
 const COMPANY = { name: 'Engines Ltd', country: 'GB' }

@@ -8,12 +8,9 @@ import { adminBooksRoutes } from '@/console/http/administration/books-routes'
 import type { AdminDeps } from '@/console/http/administration/context'
 import { adminBillRoutes, adminProviderRoutes } from '@/console/http/administration/provider-routes'
 import { adminWatchRoutes } from '@/console/http/administration/watch-routes'
-import { leakedKeyRoutes } from '@/console/http/keys/leaked-key-routes'
-import type { SessionDeps } from '@/console/http/session/context'
-import { sessionRoutes } from '@/console/http/session/routes'
 import type { HttpDeps } from '@/http/deps'
-import { type AlertDeps, alertLinkRoutes } from '@/people/alerts/link-routes'
-import { ACCOUNT_OPERATIONS, ADMINISTRATION, PERSONAL_OPERATIONS } from '@/people/all-operations'
+import { type AlertDeps, unsubscribeRoutes } from '@/people/alerts/link-routes'
+import { ACCOUNT_OPERATIONS, ADMINISTRATION, PERSONAL_OPERATIONS, VISITOR_OPERATIONS } from '@/people/all-operations'
 import type { AuditDeps } from '@/people/audit/operations'
 import type { BudgetDeps } from '@/people/budgets/budgets'
 import type { KeyDeps } from '@/people/keys/keys'
@@ -21,9 +18,10 @@ import type { ManagementKeyDeps } from '@/people/management-keys/operations'
 import type { MemberDeps } from '@/people/members/operations'
 import type { OrderDeps } from '@/people/orders/orders'
 import type { TransferDeps } from '@/people/orders/transfers'
-import { serveAdministration, serveOperations, servePersonal } from '@/people/serve'
+import { serveAdministration, serveOperations, serveUnbound } from '@/people/serve'
 import type { SettingDeps } from '@/people/settings/operations'
 import type { StoredResponseDeps } from '@/people/settings/stored-responses'
+import type { SessionDeps } from '@/people/sign-in/visitor'
 import type { UsageDeps } from '@/people/usage/operations'
 import { type EventsDeps, eventsRoutes } from './events-routes'
 import type { GuardDeps } from './guard'
@@ -53,11 +51,9 @@ export function sessionCookieName(publicUrl: string | undefined): string {
 /** Mounts `/dashboard/api`, each group with its own guard. `chat` has the dependencies of the playground. */
 export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
   return new Elysia({ name: 'dashboard-routes' })
-    .use(sessionRoutes(deps))
     .use(serveOperations(deps, ACCOUNT_OPERATIONS))
-    .use(servePersonal(deps, PERSONAL_OPERATIONS))
-    .use(alertLinkRoutes(deps))
-    .use(leakedKeyRoutes(deps))
+    .use(serveUnbound(deps, PERSONAL_OPERATIONS, VISITOR_OPERATIONS))
+    .use(unsubscribeRoutes(deps))
     .use(modelRoutes(deps))
     .use(playgroundRoutes(deps))
     .use(eventsRoutes(deps))

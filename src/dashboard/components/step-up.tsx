@@ -2,8 +2,9 @@
 import { Button, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useCallback, useEffect, useState } from 'react'
-import { ApiError, answer, api } from '@/dashboard/client'
+import { ApiError } from '@/dashboard/client'
 import { useViewer } from '@/dashboard/session'
+import { performOwn } from '@/people/client'
 import { takeEscape } from './escape'
 import { PasswordField } from './fields/password-field'
 import { PlainForm } from './fields/plain-form'
@@ -84,7 +85,7 @@ function CodeProof({ onProved }: { onProved(): void }) {
     validate: { code: (code) => (/^\d{6}$/.test(code.trim()) ? null : 'Enter the six digits of the app.') },
   })
   const submission = useSubmission(form, async ({ code }) => {
-    await answer(api.session['step-up'].post({ code: code.trim() }))
+    await performOwn('POST /session/step-up', { code: code.trim() })
     onProved()
   })
   return (
@@ -107,7 +108,7 @@ function PasswordProof({ onProved }: { onProved(): void }) {
     validate: { password: (password) => (password === '' ? 'Enter your password.' : null) },
   })
   const submission = useSubmission(form, async ({ password }) => {
-    await answer(api.session['step-up'].post({ password }))
+    await performOwn('POST /session/step-up', { password })
     onProved()
   })
   return (

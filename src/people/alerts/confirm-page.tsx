@@ -3,13 +3,14 @@ import { Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiError, answer, api } from '@/dashboard/client'
+import { ApiError } from '@/dashboard/client'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { useMailedToken } from '@/dashboard/pages/sign-in/arrival'
 import { TextLink } from '@/dashboard/pages/sign-in/links'
 import { PublicFrame } from '@/dashboard/pages/sign-in/public-frame'
 import { BrokenLink, SignInForm } from '@/dashboard/pages/sign-in/sign-in-form'
+import { performOwn } from '@/people/client'
 
 type Question = { email: string; accountName: string; askedBy: string | null }
 
@@ -43,7 +44,7 @@ function Asking({ token, onConfirmed, onBroken }: AskingProps) {
   const question = useQuery({
     queryKey: ['alert-question', token],
     queryFn: () =>
-      answer(api['alert-addresses'].show.post({ token })).catch((refusal: unknown) => {
+      performOwn('POST /alert-addresses/show', { token }).catch((refusal: unknown) => {
         if (isBrokenLink(refusal)) onBroken()
         throw refusal
       }),
@@ -59,7 +60,7 @@ function Answering({ asked, token, onConfirmed, onBroken }: AskingProps & { aske
   const form = useForm({ initialValues: {} })
   const submission = useSubmission(form, async () => {
     try {
-      onConfirmed(await answer(api['alert-addresses'].confirm.post({ token })))
+      onConfirmed(await performOwn('POST /alert-addresses/confirm', { token }))
     } catch (refusal) {
       if (!isBrokenLink(refusal)) throw refusal
       onBroken()

@@ -3,10 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { readUnsubscribeToken, UNSUBSCRIBE_PATH, type Unsubscription } from '@/accounts/alerts/unsubscribe'
 import { tokensFrom } from '@/console/auth/limits'
-import { guarded } from '@/console/http/guard'
 import { createPlainPage } from '@/console/http/plain-page'
-import { type SessionDeps, visitorOf } from '@/console/http/session/context'
-import { Token } from '@/console/http/session/schemas'
 import { exactly } from '@/console/http/wire'
 import type { AlertKind, ScheduledKind } from '@/db/alert-schema'
 import { queryOf } from '@/http/request-line'
@@ -14,6 +11,9 @@ import type { Brand } from '@/lib/brand'
 import { escapeHtml } from '@/lib/html/escape'
 import { orNull } from '@/lib/schemas'
 import type { Secrets } from '@/lib/secrets'
+import { visitorsOver } from '@/people/operation'
+import { Token } from '@/people/sign-in/schemas'
+import { type SessionDeps, visitorOf } from '@/people/sign-in/visitor'
 import { confirmAlertAddress, readAlertQuestion } from './addresses'
 import { chooseMails } from './choices'
 import { ALERT_MAILS, CONFIRM_ALERTS_DAYS, SCHEDULED_MAILS } from './fields'
@@ -24,11 +24,6 @@ export type AlertDeps = SessionDeps & {
   brand: Pick<Brand, 'name' | 'color'>
 }
 
-/** Mounts `/dashboard/api/alert-addresses`, and the page that turns mails off. */
-export function alertLinkRoutes(deps: AlertDeps) {
-  return new Elysia({ name: 'alert-link-routes' }).use(questionRoutes(deps)).use(unsubscribeRoutes(deps))
-}
-
 const Question = Type.Object({
   email: Type.String({ description: 'The new address for alerts' }),
   accountName: Type.String({ description: 'The account' }),
@@ -37,34 +32,37 @@ const Question = Type.Object({
 
 const LINK = `With the token of the mail, which works once, within ${CONFIRM_ALERTS_DAYS} days (400 \`invalid_link\`).`
 
-function questionRoutes(deps: AlertDeps) {
-  const { throttle, database } = deps.auth.parts
-  const asked = { sameOrigin: true, body: exactly({ token: Token }), response: Question } as const
-  return guarded(deps, 'alert-question-routes', '/dashboard/api/alert-addresses')
-    .post(
-      '/show',
-      async ({ request, body: { token } }) => {
-        await throttle.attempt(...tokensFrom(visitorOf(deps, request).address))
-        return await readAlertQuestion(database.db, token)
-      },
-      { ...asked, detail: { summary: 'Show the account whose alerts an address may get', description: LINK } },
-    )
-    .post(
-      '/confirm',
-      async ({ request, body: { token } }) => {
-        const { address: ip, requestId } = visitorOf(deps, request)
-        await throttle.attempt(...tokensFrom(ip))
-        return await confirmAlertAddress(database, token, { ip, ...(requestId !== undefined && { requestId }) })
-      },
-      {
-        ...asked,
-        detail: { summary: 'Confirm an address for alerts', description: `It gets them from then on. ${LINK}` },
-      },
-    )
-}
+const operation = visitorsOver<AlertDeps>()
+
+const ask = operation('alert_address.question', 'POST /alert-addresses/show', {
+  summary: 'Show the account whose alerts an address may get',
+  description: LINK,
+  takes: exactly({ token: Token }),
+  gives: Question,
+  async run({ deps, request }, { token }) {
+    const { throttle, database } = deps.auth.parts
+    await throttle.attempt(...tokensFrom(visitorOf(deps, request).address))
+    return await readAlertQuestion(database.db, token)
+  },
+})
+
+const confirm = operation('alert_address.confirm', 'POST /alert-addresses/confirm', {
+  summary: 'Confirm an address for alerts',
+  description: `It gets them from then on. ${LINK}`,
+  takes: exactly({ token: Token }),
+  gives: Question,
+  async run({ deps, request }, { token }) {
+    const { throttle, database } = deps.auth.parts
+    const { address: ip, requestId } = visitorOf(deps, request)
+    await throttle.attempt(...tokensFrom(ip))
+    return await confirmAlertAddress(database, token, { ip, ...(requestId !== undefined && { requestId }) })
+  },
+})
+
+export const ALERT_LINK_OPERATIONS = [ask, confirm] as const
 
 /** Unsubscribing from mails without signing in: a page, and a one-click route (RFC 8058). GET changes nothing: link scanners open links. */
-function unsubscribeRoutes(deps: AlertDeps) {
+export function unsubscribeRoutes(deps: AlertDeps) {
   const respond = pageOf(deps.brand)
   const read = async ({ url }: Request) =>
     readUnsubscribeToken(await deps.mailSecrets(), new URLSearchParams(queryOf(url)).get('token') ?? '')

@@ -4,7 +4,6 @@ import type { Accounts } from '@/accounts/accounts'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Administration } from '@/console/administration/administration'
 import { PAGE } from '@/console/http/pages'
-import { Email, PersonName } from '@/console/http/session/schemas'
 import { exactly, isoMoments, listOf, mapPage } from '@/console/http/wire'
 import type { Orders } from '@/console/orders/orders'
 import type { HttpDeps } from '@/http/deps'
@@ -19,6 +18,7 @@ import type { KeyDeps } from '@/people/keys/keys'
 import type { OperationCaller, ParamsOf } from '@/people/operation'
 import { FoundOrderBody, foundOrderBody } from '@/people/orders/admin-bodies'
 import { StateName } from '@/people/orders/bodies'
+import { Email, PersonName } from '@/people/sign-in/schemas'
 
 /** The services that the operator's operations use. */
 export type OperatorDeps = KeyDeps &

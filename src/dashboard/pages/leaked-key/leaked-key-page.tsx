@@ -2,12 +2,13 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
-import { ApiError, answer, api } from '@/dashboard/client'
+import { ApiError } from '@/dashboard/client'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { useMailedToken } from '@/dashboard/pages/sign-in/arrival'
 import { TextLink } from '@/dashboard/pages/sign-in/links'
 import { PublicFrame } from '@/dashboard/pages/sign-in/public-frame'
 import { BrokenLink, SignInForm } from '@/dashboard/pages/sign-in/sign-in-form'
+import { performOwn } from '@/people/client'
 
 /** The page at `/leaked-key`. */
 export function LeakedKeyPage() {
@@ -38,7 +39,7 @@ function ReportForm({ onTold }: { onTold(): void }) {
     validate: { key: (text) => (text.trim() === '' ? 'Paste the text of the key.' : null) },
   })
   const submission = useSubmission(form, async ({ key }) => {
-    await answer(api['leaked-keys'].report.post({ key }))
+    await performOwn('POST /leaked-keys/report', { key })
     onTold()
   })
   return (
@@ -84,7 +85,7 @@ function SwitchOffForm({ token, onEnd }: { token: string; onEnd(state: 'off' | '
   const form = useForm({ initialValues: {} })
   const submission = useSubmission(form, async () => {
     try {
-      await answer(api['leaked-keys']['switch-off'].post({ token }))
+      await performOwn('POST /leaked-keys/switch-off', { token })
       onEnd('off')
     } catch (refusal) {
       if (!(refusal instanceof ApiError && refusal.param === 'token')) throw refusal

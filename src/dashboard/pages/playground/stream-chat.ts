@@ -1,5 +1,5 @@
-import { accountPath } from '@/dashboard/account'
 import { ApiError, toApiError } from '@/dashboard/client'
+import { accountPath } from '@/dashboard/shown-account'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { SseParser } from '@/lib/streams/sse'
 

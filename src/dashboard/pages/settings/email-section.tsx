@@ -3,7 +3,6 @@ import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/co
 import { useForm } from '@mantine/form'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { answer, api } from '@/dashboard/client'
 import { confirm } from '@/dashboard/components/confirm'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'
@@ -15,6 +14,7 @@ import { Loaded } from '@/dashboard/components/states/loaded'
 import { checkEmail, checkEntered, useSignInOptions } from '@/dashboard/pages/sign-in/rules'
 import { EmailField } from '@/dashboard/pages/sign-in/sign-in-form'
 import { askAgain } from '@/dashboard/query'
+import { performOwn } from '@/people/client'
 import { AnyCodeField } from './password-prompt'
 
 const PENDING_KEY = ['pending-address']
@@ -55,7 +55,7 @@ export function EmailSection({ viewer }: EmailSectionProps) {
 }
 
 function Change({ asksForCode }: { asksForCode: boolean }) {
-  const pending = useQuery({ queryKey: PENDING_KEY, queryFn: () => answer(api.session.address.get()) })
+  const pending = useQuery({ queryKey: PENDING_KEY, queryFn: () => performOwn('GET /session/address', {}) })
   const [isOpen, { open, close }] = useDisclosure()
   const isPhone = useMediaQuery('(max-width: 48em)')
   return (
@@ -92,7 +92,7 @@ function Waiting({ pending: { email, expiresAt } }: { pending: Pending }) {
 }
 
 async function sendAgain(): Promise<void> {
-  const { email } = await answer(api.session.address.resend.post({}))
+  const { email } = await performOwn('POST /session/address/resend', {})
   await askAgain({ queryKey: PENDING_KEY })
   notifyDone(`Another mail is on its way to ${email}. The link of before is void.`)
 }
@@ -103,7 +103,7 @@ function askToCancel(email: string): void {
     body: `The link in the mail to ${email} stops working.`,
     action: 'Cancel the change',
     async run() {
-      await answer(api.session.address.delete())
+      await performOwn('DELETE /session/address', {})
       await askAgain({ queryKey: PENDING_KEY })
       notifyDone('Your address stays as it is.')
     },
@@ -121,7 +121,7 @@ function ChangeForm({ asksForCode, onDone }: { asksForCode: boolean; onDone(): v
   })
   const submission = useSubmission(form, async ({ email, password, code }) => {
     const proof = { password, ...(asksForCode && { code: code.trim() }) }
-    const pending = await answer(api.session.address.post({ email: email.trim(), ...proof }))
+    const pending = await performOwn('POST /session/address', { email: email.trim(), ...proof })
     await askAgain({ queryKey: PENDING_KEY })
     notifyDone(`A link is on its way to ${pending.email}.`)
     onDone()

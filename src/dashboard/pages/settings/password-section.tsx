@@ -1,12 +1,12 @@
 /** The settings for changing the password, which ends all other sessions. */
 import { useForm } from '@mantine/form'
-import { answer, api } from '@/dashboard/client'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { askAgain } from '@/dashboard/query'
+import { performOwn } from '@/people/client'
 
 const MIN_CHARS = 8
 
@@ -19,7 +19,7 @@ export function PasswordSection({ email }: { email: string }) {
     },
   })
   const submission = useSubmission(form, async (values) => {
-    await answer(api.session.password.change.post(values))
+    await performOwn('POST /session/password/change', values)
     form.reset()
     await askAgain()
     notifyDone('Your password was changed. All other sessions were ended.')

@@ -1,13 +1,13 @@
 /** The settings for the person's name. */
 import { TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { answer, api } from '@/dashboard/client'
 import { SettingsForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { askAgain } from '@/dashboard/query'
 import { VIEWER_KEY } from '@/dashboard/session'
+import { performOwn } from '@/people/client'
 
 type ProfileSectionProps = { viewer: { name: string } }
 
@@ -17,7 +17,7 @@ export function ProfileSection({ viewer }: ProfileSectionProps) {
     validate: { name: (name) => (name.trim() === '' ? 'Enter your name.' : null) },
   })
   const submission = useSubmission(form, async ({ name }) => {
-    await answer(api.session.me.patch({ name: name.trim() }))
+    await performOwn('PATCH /session/me', { name: name.trim() })
     await askAgain({ queryKey: VIEWER_KEY })
     form.resetDirty({ name })
     notifyDone('Your name was changed.')

@@ -1,7 +1,6 @@
 /** The settings that list the person's sessions and end them. */
 import { Box, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { answer, api } from '@/dashboard/client'
 import { confirm } from '@/dashboard/components/confirm'
 import { Rows } from '@/dashboard/components/lists/rows'
 import { Moment } from '@/dashboard/components/moment'
@@ -11,6 +10,7 @@ import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { askAgain } from '@/dashboard/query'
 import { browserName } from '@/lib/browser-name'
+import { performOwn } from '@/people/client'
 
 type Session = {
   sessionId: string
@@ -24,7 +24,7 @@ type Session = {
 const SESSIONS_KEY = ['sessions']
 
 export function SessionsSection() {
-  const sessions = useQuery({ queryKey: SESSIONS_KEY, queryFn: () => answer(api.session.sessions.get()) })
+  const sessions = useQuery({ queryKey: SESSIONS_KEY, queryFn: () => performOwn('GET /session/sessions', {}) })
   const hasOthers = (sessions.data?.items.length ?? 0) > 1
   return (
     <Section
@@ -88,7 +88,7 @@ function endOne({ sessionId, userAgent }: Session): void {
     body: `${browserName(userAgent)} will be signed out at once.`,
     action: 'End session',
     run: async () => {
-      await answer(api.session.sessions({ sessionId }).delete())
+      await performOwn('DELETE /session/sessions/:sessionId', { sessionId })
       await ended('The session was ended.')
     },
   })
@@ -100,7 +100,7 @@ function endOthers(): void {
     body: 'You stay signed in here, and nowhere else.',
     action: 'End all others',
     run: async () => {
-      await answer(api.session.sessions.delete())
+      await performOwn('DELETE /session/sessions', {})
       await ended('All other sessions were ended.')
     },
   })

@@ -3,11 +3,11 @@ import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { IconShieldCheck } from '@tabler/icons-react'
 import { useState } from 'react'
-import { answer, api } from '@/dashboard/client'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { Status } from '@/dashboard/components/status'
 import { askAgain } from '@/dashboard/query'
+import { performOwn } from '@/people/client'
 import { BackupCodes } from './backup-codes'
 import { PasswordPrompt } from './password-prompt'
 import { TotpSetup } from './totp-setup'
@@ -86,7 +86,7 @@ function DisableTotp({ onDone }: { onDone(): void }) {
       isDestructive
       asksForCode
       run={async (password, code) => {
-        await answer(api.session.totp.disable.post({ password, code }))
+        await performOwn('POST /session/totp/disable', { password, code })
         await askAgain()
         notifyDone('Two-step sign-in is off.')
         onDone()
@@ -111,7 +111,7 @@ function NewBackupCodes({ onDone }: { onDone(): void }) {
       action="Make new codes"
       asksForCode
       run={async (password, code) => {
-        const { backupCodes } = await answer(api.session.totp['backup-codes'].post({ password, code }))
+        const { backupCodes } = await performOwn('POST /session/totp/backup-codes', { password, code })
         setCodes(backupCodes)
       }}
     />

@@ -4,12 +4,12 @@ import { Center, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { encode } from 'uqr'
-import { answer, api } from '@/dashboard/client'
 import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { askAgain } from '@/dashboard/query'
+import { performOwn } from '@/people/client'
 import { BackupCodes } from './backup-codes'
 import { PasswordPrompt } from './password-prompt'
 
@@ -26,7 +26,7 @@ export function TotpSetup({ onDone }: { onDone(): void }) {
       <PasswordPrompt
         explanation="You need an app such as Aegis, 1Password, Google Authenticator or any other that makes six-digit codes."
         action="Continue"
-        run={async (password) => setSetup(await answer(api.session.totp.enable.post({ password })))}
+        run={async (password) => setSetup(await performOwn('POST /session/totp/enable', { password }))}
       />
     )
   }
@@ -49,7 +49,7 @@ function ConfirmCode({ setup, onConfirmed }: { setup: Setup; onConfirmed(): void
     validate: { code: (code) => (/^\d{6}$/.test(code.trim()) ? null : 'Enter the six digits of the app.') },
   })
   const submission = useSubmission(form, async ({ code }) => {
-    await answer(api.session.totp.confirm.post({ code: code.trim() }))
+    await performOwn('POST /session/totp/confirm', { code: code.trim() })
     onConfirmed()
   })
   return (

@@ -3,10 +3,11 @@ import { Button } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { ApiError, answer, api } from '@/dashboard/client'
+import { ApiError } from '@/dashboard/client'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { viewerChanged } from '@/dashboard/session'
+import { performOwn } from '@/people/client'
 import { useMailedToken } from './arrival'
 import { TextLink } from './links'
 import { PublicFrame } from './public-frame'
@@ -46,7 +47,7 @@ function ConfirmForm({ token, onEnd }: { token: string; onEnd(state: 'done' | 'b
   const form = useForm({ initialValues: { password: '' }, validate: { password: checkEntered('your password') } })
   const submission = useSubmission(form, async ({ password }) => {
     try {
-      await answer(api.session.address.confirm.post({ token, password }))
+      await performOwn('POST /session/address/confirm', { token, password })
       await viewerChanged()
       onEnd('done')
     } catch (refusal) {

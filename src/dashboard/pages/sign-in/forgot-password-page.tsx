@@ -3,8 +3,8 @@ import { Alert, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconMailCheck } from '@tabler/icons-react'
 import { useState } from 'react'
-import { answer, api } from '@/dashboard/client'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { performOwn } from '@/people/client'
 import { TextLink } from './links'
 import { PublicFrame } from './public-frame'
 import { checkEmail, useSignInOptions } from './rules'
@@ -47,7 +47,7 @@ function ForgotForm({ onMailSent }: { onMailSent(email: string): void }) {
   const form = useForm({ initialValues: { email: '' }, validate: { email: checkEmail } })
   const submission = useSubmission(form, async (values) => {
     const email = values.email.trim()
-    await answer(api.session.password.forgot.post({ email }))
+    await performOwn('POST /session/password/forgot', { email })
     onMailSent(email)
   })
   return (

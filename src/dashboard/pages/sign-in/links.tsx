@@ -3,8 +3,8 @@ import { Anchor, Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { answer, api } from '@/dashboard/client'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
+import { performOwn } from '@/people/client'
 
 /** A link inside a sentence, underlined so that it differs not only by colour. */
 export function TextLink({ href, children }: { href: string; children: ReactNode }) {
@@ -18,7 +18,7 @@ export function TextLink({ href, children }: { href: string; children: ReactNode
 /** The button to resend the confirmation mail. */
 export function ResendButton({ email }: { email: string }) {
   const resend = useMutation({
-    mutationFn: () => answer(api.session.email.resend.post({ email })),
+    mutationFn: () => performOwn('POST /session/email/resend', { email }),
     onSuccess: () => notifyDone('If this address waits for its confirmation, another mail is on its way.'),
     onError: notifyError,
   })

@@ -3,10 +3,11 @@ import { Button } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { ApiError, answer, api } from '@/dashboard/client'
+import { ApiError } from '@/dashboard/client'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { viewerChanged } from '@/dashboard/session'
+import { performOwn } from '@/people/client'
 import { useMailedToken } from './arrival'
 import { TextLink } from './links'
 import { PublicFrame } from './public-frame'
@@ -44,7 +45,7 @@ export function ChoosePassword({ token, description }: { token: string; descript
 function ResetForm({ token, onDone }: { token: string; onDone(): void }) {
   const form = useForm({ initialValues: { newPassword: '' }, validate: { newPassword: checkPasswordLength } })
   const submission = useSubmission(form, async ({ newPassword }) => {
-    await answer(api.session.password.reset.post({ token, newPassword }))
+    await performOwn('POST /session/password/reset', { token, newPassword })
     await viewerChanged()
     onDone()
   })

@@ -1,6 +1,6 @@
 /** The service's sign-in options, and checks of the forms before the server's own. */
 import { useQuery } from '@tanstack/react-query'
-import { answer, api } from '@/dashboard/client'
+import { performOwn } from '@/people/client'
 
 const MIN_CHARS = 8
 const MAX_CHARS = 256
@@ -26,6 +26,6 @@ export function useSignInOptions() {
   return useQuery({
     queryKey: ['sign-in-options'],
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: () => answer(api.session.options.get()),
+    queryFn: () => performOwn('GET /session/options', {}),
   })
 }

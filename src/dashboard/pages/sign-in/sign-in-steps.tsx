@@ -3,10 +3,11 @@ import { Anchor, Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { ApiError, answer, api } from '@/dashboard/client'
+import { ApiError } from '@/dashboard/client'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { performOwn } from '@/people/client'
 import { ResendButton } from './links'
 import { checkEmail, checkEntered } from './rules'
 import { EmailField, SignInForm } from './sign-in-form'
@@ -25,7 +26,7 @@ export function PasswordForm({ email: known, onSignedIn, onCodeRequired }: Passw
     validate: { email: checkEmail, password: checkEntered('your password') },
   })
   const submission = useSubmission(form, async ({ email, password }) => {
-    const { status } = await answer(api.session['sign-in'].post({ email: email.trim(), password }))
+    const { status } = await performOwn('POST /session/sign-in', { email: email.trim(), password })
     if (status === 'totp_required') onCodeRequired()
     else await onSignedIn()
   })
@@ -88,8 +89,7 @@ function OneCode({ kind, onSignedIn, onStartAgain }: CodeFormProps & { kind: key
   const form = useForm({ initialValues: { code: '' }, validate: { code: check } })
   const { submit, isRunning, error } = useSubmission(form, async (values) => {
     const code = values.code.trim()
-    const routes = api.session['sign-in']
-    await answer(kind === 'app' ? routes.totp.post({ code }) : routes['backup-code'].post({ code }))
+    await performOwn(`POST /session/sign-in/${kind === 'app' ? 'totp' : 'backup-code'}`, { code })
     await onSignedIn()
   })
   const isOver = error instanceof ApiError && error.code === 'sign_in_again'

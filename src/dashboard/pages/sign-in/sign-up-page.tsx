@@ -5,10 +5,10 @@ import { IconMailCheck } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Redirect } from 'wouter'
 import { BRAND } from '@/dashboard/brand'
-import { answer, api } from '@/dashboard/client'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { useViewer } from '@/dashboard/session'
+import { performOwn } from '@/people/client'
 import { useArrival, useNext } from './arrival'
 import { ResendButton, TextLink } from './links'
 import { PublicFrame } from './public-frame'
@@ -49,7 +49,7 @@ function SignUpForm({ onMailSent }: { onMailSent(email: string): void }) {
   })
   const submission = useSubmission(form, async ({ name, email, password }) => {
     const person = { name: name.trim(), email: email.trim(), password }
-    const { status } = await answer(api.session['sign-up'].post(person))
+    const { status } = await performOwn('POST /session/sign-up', person)
     if (status === 'signed_in') await arrive()
     else onMailSent(person.email)
   })

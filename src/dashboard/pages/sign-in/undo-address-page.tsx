@@ -2,9 +2,10 @@
 import { Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
-import { ApiError, answer, api } from '@/dashboard/client'
+import { ApiError } from '@/dashboard/client'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { viewerChanged } from '@/dashboard/session'
+import { performOwn } from '@/people/client'
 import { useMailedToken } from './arrival'
 import { TextLink } from './links'
 import { PublicFrame } from './public-frame'
@@ -39,7 +40,7 @@ function UndoForm({ token, onUndone, onBroken }: UndoFormProps) {
   const form = useForm({ initialValues: {} })
   const submission = useSubmission(form, async () => {
     try {
-      const { resetToken } = await answer(api.session.address.undo.post({ token }))
+      const { resetToken } = await performOwn('POST /session/address/undo', { token })
       await viewerChanged()
       onUndone(resetToken)
     } catch (refusal) {

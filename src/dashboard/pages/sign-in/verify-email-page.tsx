@@ -2,9 +2,10 @@
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import { ApiError, answer, api } from '@/dashboard/client'
+import { ApiError } from '@/dashboard/client'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { performOwn } from '@/people/client'
 import { useArrival, useMailedToken } from './arrival'
 import { TextLink } from './links'
 import { PublicFrame } from './public-frame'
@@ -43,7 +44,7 @@ function VerifyForm({ token, onBroken }: { token: string; onBroken(): void }) {
   const form = useForm({ initialValues: { password: '' }, validate: { password: checkEntered('your password') } })
   const submission = useSubmission(form, async ({ password }) => {
     try {
-      const { status } = await answer(api.session.email.verify.post({ token, password }))
+      const { status } = await performOwn('POST /session/email/verify', { token, password })
       if (status === 'signed_in') await arrive()
       else navigate('/sign-in')
     } catch (refusal) {

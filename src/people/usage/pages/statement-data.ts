@@ -1,7 +1,8 @@
 /** Queries of the statement pages: for the viewer's account, or for one that an administrator views. */
-import { accountPath } from '@/dashboard/account'
+
 import { answer, api } from '@/dashboard/client'
 import { usePages } from '@/dashboard/query'
+import { accountPath } from '@/dashboard/shown-account'
 import { perform, type ResultOf } from '@/people/client'
 
 export type Statement = ResultOf<'GET /statement'>

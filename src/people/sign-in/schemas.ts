@@ -1,4 +1,4 @@
-/** Request and response schemas of the sign-in routes. */
+/** Request and response schemas of sign-in operations. */
 import { Type } from '@sinclair/typebox'
 import { PERMISSIONS, type Permission } from '@/accounts/members/permissions'
 import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'

@@ -1,14 +1,13 @@
-/** Shared by sign-in routes: dependencies, the visitor of a request, and cookies. */
+/** Shared by sign-in operations: dependencies, the visitor of a request, and cookies. */
 import type { Auth } from '@/console/auth/auth'
 import type { Answer, AuthParts } from '@/console/auth/parts'
 import type { Visitor } from '@/console/auth/visitor'
 import type { GuardDeps } from '@/console/http/guard'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
+import type { VisitorCaller } from '@/people/operation'
 
 export type SessionDeps = GuardDeps & { auth: Auth }
-
-export const SESSION_PREFIX = '/dashboard/api/session'
 
 /** The sender of `request`. */
 export function visitorOf({ trustedProxyHops, auth }: SessionDeps, request: Request): Visitor {
@@ -16,14 +15,22 @@ export function visitorOf({ trustedProxyHops, auth }: SessionDeps, request: Requ
   return { request, address: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
 }
 
+type Set = VisitorCaller['set']
+
 /** Sets an answer's cookies on the response, and returns its body. */
-export function withCookies<T>(set: { headers: Record<string, unknown> }, { body, cookies }: Answer<T>): T {
+export function withCookies<T>(set: Set, { body, cookies }: Answer<T>): T {
   if (cookies.length > 0) set.headers['set-cookie'] = cookies
   return body
 }
 
 /** The body of a response without content. */
 export const DONE_BODY = { done: true } as const
+
+/** The same, with an answer's cookies. */
+export function doneWithCookies(set: Set, answer: Answer<unknown>): typeof DONE_BODY {
+  withCookies(set, answer)
+  return DONE_BODY
+}
 
 /** When each was last logged, so that the header cannot fill the log. */
 const warnedAtMs = new WeakMap<AuthParts, number>()
