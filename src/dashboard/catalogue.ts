@@ -1,7 +1,7 @@
 /** Models and tiers with their prices, as pages request them. */
 import { useQuery } from '@tanstack/react-query'
-import type { ModelBody } from '@/console/http/model-routes'
-import { answer, api } from './client'
+import type { ModelBody, ModelCatalogue } from '@/console/http/model-routes'
+import { send } from './client'
 
 export type { ModelBody, TierBody } from '@/console/http/model-routes'
 
@@ -10,7 +10,11 @@ const FRESH_MS = 60_000
 
 /** All models and tiers, in the catalogue's order. */
 export function useCatalogue() {
-  return useQuery({ queryKey: ['models'], staleTime: FRESH_MS, queryFn: () => answer(api.models.get()) })
+  return useQuery({
+    queryKey: ['models'],
+    staleTime: FRESH_MS,
+    queryFn: async () => (await send('GET', '/dashboard/api/models')).value as ModelCatalogue,
+  })
 }
 
 /** Models that answer conversations; the others create embeddings. */

@@ -1,13 +1,5 @@
-/** The typed client of the dashboard's routes, derived from the server's types. */
-import { treaty } from '@elysiajs/eden'
-import type { DashboardApi } from '@/console/http/routes'
+/** Requests of pages to the dashboard's routes, and the errors of their answers. */
 import { textOf } from '@/lib/json'
-
-/** All routes below `/dashboard/api`; wrap each call in {@link answer}. Dates stay texts. */
-export const api = treaty<DashboardApi>(window.location.origin, {
-  parseDate: false,
-  fetcher: fetchOnce as typeof fetch,
-}).dashboard.api
 
 /** Changes (by method, URL and body) whose answer was lost. Repeating such a change sends the same request key. */
 const unanswered = new Map<string, { key: string; reply?: Promise<Response> }>()
@@ -51,42 +43,28 @@ export class ApiError extends Error {
   }
 }
 
-export type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = NonNullable<
-  Awaited<ReturnType<Call>>['data']
->
-
-type Reply<Data> = { data: Data; error: unknown; status: number; etag?: string | undefined }
 const UNREACHABLE = 'The service could not be reached. Check your connection and try again.'
-
-/** The data of a response; throws an {@link ApiError} if the server refused or was unreachable. */
-export async function answer<Data>(reply: Promise<Reply<Data>>): Promise<NonNullable<Data>> {
-  const unreachable = { data: null, error: UNREACHABLE, status: 0, etag: undefined }
-  const { data, error, status, etag } = await reply.catch(() => unreachable)
-  if (error) throw toApiError(error, status, etag)
-  return data as NonNullable<Data>
-}
 
 type Sent = { body?: object | undefined; ifMatch?: string | undefined }
 
-/** Sends a request to a route that the typed client lacks. Returns its answer with the version; throws like {@link answer}. */
-export async function send(method: string, path: string, { body, ifMatch }: Sent): Promise<Versioned<unknown>> {
+/** Sends a request. Returns its answer with the version; throws an {@link ApiError} if the server refused or was unreachable. */
+export async function send(method: string, path: string, { body, ifMatch }: Sent = {}): Promise<Versioned<unknown>> {
   const headers = {
     ...(body && { 'content-type': 'application/json' }),
     ...(ifMatch !== undefined && { 'if-match': ifMatch }),
   }
-  const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
-  const reply = fetchOnce(path, init).then(async (response) => {
-    const value: unknown = await response.json()
-    const { ok, status } = response
-    const etag = response.headers.get('etag') ?? undefined
-    return ok ? { data: { value, etag }, error: null, status } : { data: null, error: value ?? {}, status, etag }
-  })
-  return await answer(reply)
+  const { response, value } = await fetchOnce(path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    .then(async (response) => ({ response, value: (await response.json()) as unknown }))
+    .catch(() => {
+      throw new ApiError(UNREACHABLE, 0)
+    })
+  const etag = response.headers.get('etag') ?? undefined
+  if (!response.ok) throw toApiError(value, response.status, etag)
+  return { value, etag }
 }
 
-/** Turns an error response, also one received without the typed client, into an {@link ApiError}. */
-export function toApiError(error: unknown, status: number, etag?: string): ApiError {
-  const value = typeof error === 'object' && error !== null && 'value' in error ? error.value : error
+/** Turns the body of an error response into an {@link ApiError}. */
+export function toApiError(value: unknown, status: number, etag?: string): ApiError {
   const told = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined
   if (typeof told !== 'object' || told === null) return new ApiError(UNREACHABLE, status)
   const { message, code, param, current } = told as Record<'message' | 'code' | 'param' | 'current', unknown>

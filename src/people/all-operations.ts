@@ -1,4 +1,9 @@
 /** All operations by their kind: of an account's members, of a person, and of administrators. */
+import { HISTORY_ADMINISTRATION } from '@/people/administration/account-history'
+import { ACCOUNT_ADMINISTRATION } from '@/people/administration/accounts'
+import { BOOKS_ADMINISTRATION } from '@/people/administration/books'
+import { PROVIDER_ADMINISTRATION } from '@/people/administration/providers'
+import { WATCH_ADMINISTRATION } from '@/people/administration/watch'
 import { ALERT_LINK_OPERATIONS } from '@/people/alerts/link-routes'
 import { ALERT_OPERATIONS } from '@/people/alerts/operations'
 import { AUDIT_OPERATIONS } from '@/people/audit/operations'
@@ -46,4 +51,12 @@ export const PERSONAL_OPERATIONS = [...OWN_OPERATIONS, ...ANSWER_OPERATIONS] as 
 /** Operations that need no session. */
 export const VISITOR_OPERATIONS = [...SIGN_IN_OPERATIONS, ...LEAKED_KEY_OPERATIONS, ...ALERT_LINK_OPERATIONS] as const
 
-export const ADMINISTRATION = CREDIT_ADMINISTRATION
+/** Operations of administrators. */
+export const ADMINISTRATION = [
+  ...ACCOUNT_ADMINISTRATION,
+  ...HISTORY_ADMINISTRATION,
+  ...CREDIT_ADMINISTRATION,
+  ...WATCH_ADMINISTRATION,
+  ...PROVIDER_ADMINISTRATION,
+  ...BOOKS_ADMINISTRATION,
+] as const

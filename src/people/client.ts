@@ -21,6 +21,8 @@ export type ResultOf<Place extends Operations['path']> = Static<At<Operations, P
 /** The result of an administrators' operation. */
 export type AdminResultOf<Place extends Administration['path']> = Static<At<Administration, Place>['gives']>
 
+export type AdminInputOf<Place extends Administration['path']> = InputOf<Administration, Place>
+
 /** Performs an operation on the shown account. Throws an ApiError if it is refused, or the service can't be reached. */
 export async function perform<Place extends Operations['path']>(
   path: Place,

@@ -71,6 +71,7 @@ const TierBody = Type.Object({
 export type TierBody = Static<typeof TierBody>
 
 const ModelCatalogue = Type.Object({ models: Type.Array(ModelBody), tiers: Type.Array(TierBody) })
+export type ModelCatalogue = Static<typeof ModelCatalogue>
 
 export function modelRoutes(deps: GuardDeps & { catalog: CatalogSource }) {
   const catalogue = perCatalog(deps.catalog, ({ models, tiers }) => ({

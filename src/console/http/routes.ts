@@ -1,13 +1,8 @@
-/** All dashboard routes as one application, from which the browser's typed client is derived. */
+/** All dashboard routes as one application. */
 import { Elysia } from 'elysia'
 import type { OperatorKeys } from '@/accounts/management/operator-keys'
 import { cookiePrefix } from '@/console/auth/visitor'
-import { adminAccountHistoryRoutes } from '@/console/http/administration/account-history-routes'
-import { adminAccountRoutes } from '@/console/http/administration/account-routes'
-import { adminBooksRoutes } from '@/console/http/administration/books-routes'
 import type { AdminDeps } from '@/console/http/administration/context'
-import { adminBillRoutes, adminProviderRoutes } from '@/console/http/administration/provider-routes'
-import { adminWatchRoutes } from '@/console/http/administration/watch-routes'
 import type { HttpDeps } from '@/http/deps'
 import { type AlertDeps, unsubscribeRoutes } from '@/people/alerts/link-routes'
 import { ACCOUNT_OPERATIONS, ADMINISTRATION, PERSONAL_OPERATIONS, VISITOR_OPERATIONS } from '@/people/all-operations'
@@ -57,19 +52,5 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
     .use(modelRoutes(deps))
     .use(playgroundRoutes(deps))
     .use(eventsRoutes(deps))
-    .use(adminRoutes(deps))
-}
-
-/** Grouped, since the compiler limits the length of a chain of routes. */
-function adminRoutes(deps: AdminDeps) {
-  return new Elysia({ name: 'admin-routes' })
-    .use(adminAccountRoutes(deps))
-    .use(adminAccountHistoryRoutes(deps))
     .use(serveAdministration(deps, ADMINISTRATION))
-    .use(adminWatchRoutes(deps))
-    .use(adminProviderRoutes(deps))
-    .use(adminBillRoutes(deps))
-    .use(adminBooksRoutes(deps))
 }
-
-export type DashboardApi = ReturnType<typeof dashboardRoutes>

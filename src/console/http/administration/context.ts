@@ -30,4 +30,16 @@ export const Reason = Type.String({
 
 export const Id = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })
 export const Usd = Type.String({ title: 'Usd', description: 'Decimal USD', examples: ['12.5'] })
+export const NullableUsd = Type.Union([Usd, Type.Null({ description: 'Not known' })])
 export const UsdInput = Type.String({ minLength: 1, maxLength: 20, examples: ['12.5'], description: 'Decimal USD' })
+
+/** The account in a path. */
+export const OF_ACCOUNT = { accountId: Id }
+
+/** What was charged, and what it cost the operator. */
+export const MARGIN_SUMS = {
+  requests: Type.Integer({ minimum: 0 }),
+  charged: Usd,
+  cost: NullableUsd,
+  margin: NullableUsd,
+}

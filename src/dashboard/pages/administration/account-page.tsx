@@ -3,7 +3,6 @@ import { Anchor, Button, NumberInput, SimpleGrid, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { Link, useParams } from 'wouter'
-import { answer, api } from '@/dashboard/client'
 import { DialogForm, isReason, ReasonField } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Moment } from '@/dashboard/components/moment'
@@ -138,7 +137,7 @@ function openStatusDialog({ accountId, name, status }: AccountView): void {
     isDestructive: isActive,
     done: isActive ? 'The account is suspended.' : 'The account is active.',
     run: (reason) =>
-      answer(api.admin.accounts({ accountId }).status.post({ status: isActive ? 'suspended' : 'active', reason })),
+      administer('POST /accounts/:accountId/status', { accountId, status: isActive ? 'suspended' : 'active', reason }),
   })
 }
 
@@ -168,7 +167,8 @@ function Content({ account, close }: { account: AccountView; close(): void }) {
       tokensPerMinute: counts.tokensPerMinute || null,
       concurrency: counts.concurrency || null,
     }
-    await answer(api.admin.accounts({ accountId: account.accountId }).limits.post({ ...values, reason: reason.trim() }))
+    const { accountId } = account
+    await administer('POST /accounts/:accountId/limits', { accountId, ...values, reason: reason.trim() })
     await adminChanged()
     close()
     notifyDone('The limits were changed.')

@@ -1,24 +1,23 @@
 /** Queries of the administration pages, and the types of their results. */
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { answer, api, type DataOf } from '@/dashboard/client'
 import { askAgain, filled, usePages } from '@/dashboard/query'
 import { type AdminResultOf, administer } from '@/people/client'
 
 export type FoundOrder = AdminResultOf<'GET /orders'>['items'][number]
 export type OrderDetails = AdminResultOf<'GET /orders/:orderId'>
 export type Payment = AdminResultOf<'GET /payments'>['items'][number]
-export type FoundAccount = DataOf<typeof api.admin.accounts.get>['items'][number]
-export type AccountView = DataOf<ReturnType<typeof api.admin.accounts>['get']>
+export type FoundAccount = AdminResultOf<'GET /accounts'>['items'][number]
+export type AccountView = AdminResultOf<'GET /accounts/:accountId'>
 export type Approval = AdminResultOf<'GET /approvals'>['items'][number]
 export type Preview = AdminResultOf<'POST /statements/preview'>
 export type PreviewLine = Preview['lines'][number]
 export type Committed = AdminResultOf<'POST /statements/:importId/commit'>
 export type MoneyAnswer = AdminResultOf<'POST /orders/:orderId/confirm'>
-export type TierReport = DataOf<typeof api.admin.tiers.get>
-export type Health = DataOf<typeof api.admin.health.get>
+export type TierReport = AdminResultOf<'GET /tiers'>
+export type Health = AdminResultOf<'GET /health'>
 export type ProviderHealth = Health['providers'][number]
-export type Trials = DataOf<ReturnType<typeof api.admin.providers>['test']['post']>
-export type AuditEntry = DataOf<typeof api.admin.audit.get>['items'][number]
+export type Trials = AdminResultOf<'POST /providers/:provider/test'>
+export type AuditEntry = AdminResultOf<'GET /audit'>['items'][number]
 
 type OrderState = FoundOrder['state']
 export type ApprovalStatus = Approval['status']
@@ -66,7 +65,7 @@ export function useOpenReversals() {
 export function useAccounts(text: string, status: '' | 'active' | 'suspended') {
   const query = { ...(text !== '' && { text }), ...(status !== '' && { status }) }
   return usePages([...ADMIN_KEY, 'accounts', text, status], (page) =>
-    answer(api.admin.accounts.get({ query: { ...query, ...page } })),
+    administer('GET /accounts', { ...query, ...page }),
   )
 }
 
@@ -74,7 +73,7 @@ export function useAccounts(text: string, status: '' | 'active' | 'suspended') {
 export function useAccount(accountId: string) {
   return useQuery({
     queryKey: [...ADMIN_KEY, 'account', accountId],
-    queryFn: () => answer(api.admin.accounts({ accountId }).get()),
+    queryFn: () => administer('GET /accounts/:accountId', { accountId }),
   })
 }
 
@@ -89,14 +88,14 @@ export function useApprovals(status: '' | ApprovalStatus) {
 export function useHealth() {
   return useQuery({
     queryKey: [...ADMIN_KEY, 'health'],
-    queryFn: () => answer(api.admin.health.get()),
+    queryFn: () => administer('GET /health', {}),
     refetchInterval: HEALTH_REFETCH_MS,
   })
 }
 
 /** Quality figures of models by tier. */
 export function useTierReport() {
-  return useQuery({ queryKey: [...ADMIN_KEY, 'tiers'], queryFn: () => answer(api.admin.tiers.get()) })
+  return useQuery({ queryKey: [...ADMIN_KEY, 'tiers'], queryFn: () => administer('GET /tiers', {}) })
 }
 
 export type AuditFilters = { actor: string; action: string; subject: string; from: string; to: string }
@@ -108,16 +107,14 @@ export function useAudit({ from, to, ...words }: AuditFilters) {
     ...(from !== '' && { from: `${from}T00:00:00Z` }),
     ...(to !== '' && { to: dayAfter(to) }),
   }
-  return usePages([...ADMIN_KEY, 'audit', query], (page) =>
-    answer(api.admin.audit.get({ query: { ...query, ...page } })),
-  )
+  return usePages([...ADMIN_KEY, 'audit', query], (page) => administer('GET /audit', { ...query, ...page }))
 }
 
 /** Only runs on demand, as it computes every hash again. */
 export function useAuditChain() {
   return useQuery({
     queryKey: [...ADMIN_KEY, 'chain'],
-    queryFn: () => answer(api.admin.audit.chain.get()),
+    queryFn: () => administer('GET /audit/chain', {}),
     enabled: false,
   })
 }
@@ -130,5 +127,5 @@ function dayAfter(day: string): string {
 
 /** Tests a provider on demand. */
 export function useTrial(provider: string) {
-  return useMutation({ mutationFn: () => answer(api.admin.providers({ provider }).test.post({})) })
+  return useMutation({ mutationFn: () => administer('POST /providers/:provider/test', { provider }) })
 }

@@ -2,7 +2,6 @@
 import { Anchor, Badge, Group, SimpleGrid, Text } from '@mantine/core'
 import { IconActivity } from '@tabler/icons-react'
 import { Link, useParams } from 'wouter'
-import { answer, api, type DataOf } from '@/dashboard/client'
 import { useAddressFilters } from '@/dashboard/components/address'
 import { Paged } from '@/dashboard/components/lists/paged'
 import { Row, Rows } from '@/dashboard/components/lists/rows'
@@ -13,10 +12,10 @@ import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { formatCount } from '@/dashboard/format'
 import { filled, usePages } from '@/dashboard/query'
+import { type AdminResultOf, administer } from '@/people/client'
 import { FilterInput } from './filter-input'
 
-type RequestApi = ReturnType<typeof api.admin.accounts>['requests']
-type ChargedRequest = DataOf<RequestApi['get']>['items'][number]
+type ChargedRequest = AdminResultOf<'GET /accounts/:accountId/requests'>['items'][number]
 
 const FILTER_NAMES = ['from', 'to', 'cost', 'tag'] as const
 type Filters = Record<(typeof FILTER_NAMES)[number], string>
@@ -57,7 +56,7 @@ type RequestsProps = { accountId: string; filters: Filters; clear: (() => void) 
 function Requests({ accountId, filters, clear }: RequestsProps) {
   const query = filled(filters)
   const requests = usePages(['admin', 'requests', accountId, query], (page) =>
-    answer(api.admin.accounts({ accountId }).requests.get({ query: { ...query, ...page } })),
+    administer('GET /accounts/:accountId/requests', { accountId, ...query, ...page }),
   )
   const empty = (
     <EmptyState

@@ -1,8 +1,8 @@
 /** The query of the books page, and its words for movements and ways of payment. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { answer, api, type DataOf } from '@/dashboard/client'
+import { type AdminResultOf, administer } from '@/people/client'
 
-export type Books = DataOf<typeof api.admin.books.get>
+export type Books = AdminResultOf<'GET /books'>
 export type BookSums = Books['total']
 export type CashSums = BookSums['cash'][number]
 export type BookStep = Books['by']
@@ -14,7 +14,7 @@ type AskedBooks = { by: BookStep; from: string; to?: string }
 export function useBooks(asked: AskedBooks) {
   return useQuery({
     queryKey: ['admin', 'books', asked],
-    queryFn: () => answer(api.admin.books.get({ query: asked })),
+    queryFn: () => administer('GET /books', asked),
     placeholderData: keepPreviousData,
   })
 }

@@ -1,19 +1,18 @@
 /** Queries of the margins and reconciliation pages. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { answer, api, type DataOf } from '@/dashboard/client'
 import { filled, usePages } from '@/dashboard/query'
+import { type AdminInputOf, type AdminResultOf, administer } from '@/people/client'
 
-export type Margins = DataOf<typeof api.admin.margins.get>
+export type Margins = AdminResultOf<'GET /margins'>
 export type Margin = Margins['total']
-type GapPage = DataOf<(typeof api.admin)['count-gaps']['get']>
-export type GapRecord = GapPage['items'][number]
-export type Gap = NonNullable<NonNullable<Parameters<(typeof api.admin)['count-gaps']['get']>[0]>['query']>['gap']
+export type GapRecord = AdminResultOf<'GET /count-gaps'>['items'][number]
+export type Gap = AdminInputOf<'GET /count-gaps'>['gap']
 
 /** The last `days` days, as far as they are in Postgres. */
 export function useMargins(days: number) {
   return useQuery({
     queryKey: ['admin', 'margins', days],
-    queryFn: () => answer(api.admin.margins.get({ query: { days } })),
+    queryFn: () => administer('GET /margins', { days }),
     placeholderData: keepPreviousData,
   })
 }
@@ -23,7 +22,5 @@ export type GapFilters = { gap: string; provider: string; accountId: string }
 /** Records that match all filters that are not empty, newest first. */
 export function useCountGaps(filters: GapFilters) {
   const query = filled(filters) as Partial<GapFilters & { gap: NonNullable<Gap> }>
-  return usePages(['admin', 'count-gaps', query], (page) =>
-    answer(api.admin['count-gaps'].get({ query: { ...query, ...page } })),
-  )
+  return usePages(['admin', 'count-gaps', query], (page) => administer('GET /count-gaps', { ...query, ...page }))
 }

@@ -1,8 +1,7 @@
 /** Queries of the failed-requests pages: for the viewer's account, or for one that an administrator views. */
 import { useQuery } from '@tanstack/react-query'
-import { answer, api } from '@/dashboard/client'
 import { filled, usePages } from '@/dashboard/query'
-import { perform, type ResultOf } from '@/people/client'
+import { administer, perform, type ResultOf } from '@/people/client'
 
 type FailurePage = ResultOf<'GET /failures'>
 export type FailedRequest = FailurePage['items'][number]
@@ -18,7 +17,7 @@ export function useFailures(filters: FailureFilters, accountId: string | undefin
   return usePages(['failures', accountId ?? 'own', query], (page) => {
     const asked = { ...query, ...page }
     if (accountId === undefined) return perform('GET /failures', asked)
-    return answer(api.admin.accounts({ accountId }).failures.get({ query: asked }))
+    return administer('GET /accounts/:accountId/failures', { accountId, ...asked })
   })
 }
 

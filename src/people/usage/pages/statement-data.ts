@@ -1,9 +1,7 @@
 /** Queries of the statement pages: for the viewer's account, or for one that an administrator views. */
-
-import { answer, api } from '@/dashboard/client'
 import { usePages } from '@/dashboard/query'
 import { accountPath } from '@/dashboard/shown-account'
-import { perform, type ResultOf } from '@/people/client'
+import { administer, perform, type ResultOf } from '@/people/client'
 
 export type Statement = ResultOf<'GET /statement'>
 export type Movement = Statement['items'][number]
@@ -16,7 +14,7 @@ export function useStatement(period: Period, accountId: string | undefined) {
   return usePages(['statement', accountId ?? 'own', period], (page) => {
     const asked = { ...period, ...page }
     if (accountId === undefined) return perform('GET /statement', asked)
-    return answer(api.admin.accounts({ accountId }).statement.get({ query: asked }))
+    return administer('GET /accounts/:accountId/statement', { accountId, ...asked })
   })
 }
 

@@ -1,24 +1,18 @@
-/** Administrators' routes for the books: cash, prepaid liability, revenue and margin by day or month, and the same as a file. */
+/** The administrators' operations on the books: cash, prepaid liability, revenue and margin by day or month, and the same as a file. */
 import { type Static, Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import { BOOK_STEPS, type BookPeriod, bookPeriodOf } from '@/console/administration/books/book-period'
 import { MOVEMENTS, type Movement } from '@/console/administration/books/book-rows'
 import { booksFile, booksFileName, tellBooks } from '@/console/administration/books/tell-books'
-import { guarded } from '@/console/http/guard'
+import { type AdminDeps, MARGIN_SUMS, Usd } from '@/console/http/administration/context'
 import { DayText } from '@/console/http/pages'
 import { CSV_FILE, fileAnswer } from '@/console/http/wire'
 import { oneOf } from '@/lib/schemas'
 import { streamTexts } from '@/lib/streams/stream-texts'
-import { ADMIN_PREFIX, type AdminDeps, Usd } from './context'
-
-const Count = Type.Integer({ minimum: 0 })
-const NullableUsd = Type.Union([Usd, Type.Null({ description: 'Not known' })])
+import { administrationOver, FileAnswer } from '@/people/operation'
 
 const MARGIN = {
-  requests: Count,
-  charged: Usd,
-  cost: NullableUsd,
-  margin: NullableUsd,
+  ...MARGIN_SUMS,
   uncosted: Type.String({ description: 'USD charged where the cost is not known; in no margin' }),
 }
 
@@ -79,38 +73,30 @@ const BooksQuery = Type.Object({
   to: Type.Optional(DayText),
 })
 
-/** Mounts `/dashboard/api/admin/books`. */
-export function adminBooksRoutes(deps: AdminDeps) {
-  const { administration } = deps
-  return guarded(deps, 'admin-books-routes', `${ADMIN_PREFIX}/books`, 'Administration')
-    .get('', async ({ query }) => tellBooks(await administration.books(readPeriod(query))), {
-      administrator: true,
-      query: BooksQuery,
-      response: BooksBody,
-      detail: {
-        summary: 'Get the books by day or month',
-        description:
-          'Cash, prepaid liability, revenue and margin. At most 366 days, or 120 whole months; without `from` and `to`, this month. For administrators.',
-      },
-    })
-    .get(
-      '/csv',
-      async ({ query }) => {
-        const books = await administration.books(readPeriod(query))
-        return fileAnswer(booksFileName(books), 'text/csv', streamTexts(booksFile(books)))
-      },
-      {
-        administrator: true,
-        query: BooksQuery,
-        detail: {
-          summary: 'Get the books as CSV',
-          description:
-            'One row for each period and line, with details by way of payment and model. For administrators.',
-          responses: CSV_FILE,
-        },
-      },
-    )
-}
+const operation = administrationOver<AdminDeps>()
+
+const show = operation('books.show', 'GET /books', 'administrator', {
+  summary: 'Get the books by day or month',
+  description:
+    'Cash, prepaid liability, revenue and margin. At most 366 days, or 120 whole months; without `from` and `to`, this month. For administrators.',
+  takes: BooksQuery,
+  gives: BooksBody,
+  run: async ({ deps }, query) => tellBooks(await deps.administration.books(readPeriod(query))),
+})
+
+const file = operation('books.file', 'GET /books/csv', 'administrator', {
+  summary: 'Get the books as CSV',
+  description: 'One row for each period and line, with details by way of payment and model. For administrators.',
+  takes: BooksQuery,
+  gives: FileAnswer,
+  file: CSV_FILE,
+  async run({ deps }, query) {
+    const books = await deps.administration.books(readPeriod(query))
+    return fileAnswer(booksFileName(books), 'text/csv', streamTexts(booksFile(books)))
+  },
+})
+
+export const BOOKS_ADMINISTRATION = [show, file] as const
 
 function readPeriod(query: Static<typeof BooksQuery>): BookPeriod {
   const period = bookPeriodOf(query, Date.now())

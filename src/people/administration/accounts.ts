@@ -1,8 +1,8 @@
-/** Administrators' routes for accounts: search, show, suspend, activate. */
+/** The administrators' operations on accounts: search, show, suspend, activate. */
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError } from '@/chat/error'
 import type { AccountView } from '@/console/administration/account-view'
-import { guarded } from '@/console/http/guard'
+import { type AdminDeps, administratorOf, OF_ACCOUNT, Reason, Usd } from '@/console/http/administration/context'
 import { PAGE } from '@/console/http/pages'
 import { exactly, inUsd, isoMoments, listOf, mapPage } from '@/console/http/wire'
 import type { AccountBalance } from '@/ledger/outcomes'
@@ -10,8 +10,8 @@ import { formatUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
 import { KeyBody, keyBody } from '@/people/keys/bodies'
 import { MAX_KEY_LIMIT } from '@/people/keys/fields'
+import { administrationOver } from '@/people/operation'
 import { OrderBody, orderBody } from '@/people/orders/admin-bodies'
-import { ADMIN_PREFIX, type AdminDeps, administratorOf, Id, Reason, Usd } from './context'
 
 const StatusName = oneOf(['active', 'suspended'])
 
@@ -72,85 +72,64 @@ const AccountBody = Type.Composite([
   }),
 ])
 
-const AccountParams = Type.Object({ accountId: Id })
+const operation = administrationOver<AdminDeps>()
 
-export function adminAccountRoutes(deps: AdminDeps) {
-  const { administration } = deps
-  return guarded(deps, 'admin-account-routes', `${ADMIN_PREFIX}/accounts`, 'Administration')
-    .get(
-      '',
-      async ({ query }) =>
-        mapPage(await administration.searchAccounts(query), ({ balance, ...account }) => ({
-          ...isoMoments(account),
-          balance: formatUsd(balance),
-        })),
-      {
-        administrator: true,
-        query: Type.Object({
-          text: Type.Optional(Type.String({ maxLength: 200, description: 'A part of the address or name, or an id' })),
-          status: Type.Optional(StatusName),
-          ...PAGE,
-        }),
-        response: AccountList,
-        detail: { summary: 'Search accounts', description: 'Newest first. For administrators.' },
-      },
-    )
-    .get(
-      '/:accountId',
-      async ({ params }) => {
-        const account = await administration.viewAccount(params.accountId)
-        if (!account) throw noSuchAccount()
-        return viewBody(account, administration)
-      },
-      {
-        administrator: true,
-        params: AccountParams,
-        response: AccountBody,
-        detail: {
-          summary: 'Get an account',
-          description: 'With its live balance, keys and people. For administrators.',
-        },
-      },
-    )
-    .post(
-      '/:accountId/status',
-      async ({ by, params, body }) => {
-        const outcome = await administration.changeAccountStatus(administratorOf(by), { ...params, ...body })
-        if (outcome === 'unknown_account') throw noSuchAccount()
-        return { status: body.status }
-      },
-      {
-        administrator: true,
-        params: AccountParams,
-        body: exactly({ status: StatusName, reason: Reason }),
-        response: Type.Object({ status: StatusName }),
-        detail: {
-          summary: 'Suspend or activate an account',
-          description: 'A suspended account is refused at its next request, on every gateway. For administrators.',
-        },
-      },
-    )
-    .post(
-      '/:accountId/limits',
-      async ({ by, params, body }) => {
-        const { reason, ...limits } = body
-        const outcome = await administration.changeAccountLimits(administratorOf(by), { ...params, limits, reason })
-        if (outcome === 'unknown_account') throw noSuchAccount()
-        return limits
-      },
-      {
-        administrator: true,
-        params: AccountParams,
-        body: exactly({ ...LIMITS, reason: Reason }),
-        response: Type.Object(LIMITS),
-        detail: {
-          summary: "Change an account's limits",
-          description:
-            'Limits of all its keys together, from the next request on, on every gateway. For administrators.',
-        },
-      },
-    )
-}
+const search = operation('account.search', 'GET /accounts', 'administrator', {
+  summary: 'Search accounts',
+  description: 'Newest first. For administrators.',
+  takes: Type.Object({
+    text: Type.Optional(Type.String({ maxLength: 200, description: 'A part of the address or name, or an id' })),
+    status: Type.Optional(StatusName),
+    ...PAGE,
+  }),
+  gives: AccountList,
+  run: async ({ deps }, query) =>
+    mapPage(await deps.administration.searchAccounts(query), ({ balance, ...account }) => ({
+      ...isoMoments(account),
+      balance: formatUsd(balance),
+    })),
+})
+
+const show = operation('account.details', 'GET /accounts/:accountId', 'administrator', {
+  summary: 'Get an account',
+  description: 'With its live balance, keys and people. For administrators.',
+  names: OF_ACCOUNT,
+  gives: AccountBody,
+  async run({ deps: { administration }, params }) {
+    const account = await administration.viewAccount(params.accountId)
+    if (!account) throw noSuchAccount()
+    return viewBody(account, administration)
+  },
+})
+
+const changeStatus = operation('account.status', 'POST /accounts/:accountId/status', 'administrator', {
+  summary: 'Suspend or activate an account',
+  description: 'A suspended account is refused at its next request, on every gateway. For administrators.',
+  names: OF_ACCOUNT,
+  takes: exactly({ status: StatusName, reason: Reason }),
+  gives: Type.Object({ status: StatusName }),
+  async run({ deps, by, params }, body) {
+    const outcome = await deps.administration.changeAccountStatus(administratorOf(by), { ...params, ...body })
+    if (outcome === 'unknown_account') throw noSuchAccount()
+    return { status: body.status }
+  },
+})
+
+const changeLimits = operation('account.limits', 'POST /accounts/:accountId/limits', 'administrator', {
+  summary: "Change an account's limits",
+  description: 'Limits of all its keys together, from the next request on, on every gateway. For administrators.',
+  names: OF_ACCOUNT,
+  takes: exactly({ ...LIMITS, reason: Reason }),
+  gives: Type.Object(LIMITS),
+  async run({ deps, by, params }, { reason, ...limits }) {
+    const change = { ...params, limits, reason }
+    const outcome = await deps.administration.changeAccountLimits(administratorOf(by), change)
+    if (outcome === 'unknown_account') throw noSuchAccount()
+    return limits
+  },
+})
+
+export const ACCOUNT_ADMINISTRATION = [search, show, changeStatus, changeLimits] as const
 
 function viewBody(
   account: AccountView,

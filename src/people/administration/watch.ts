@@ -1,12 +1,12 @@
-/** Administrators' monitoring routes: health of providers and targets, tiers, and the audit log. */
+/** The administrators' operations to watch over the service: health of providers and targets, tiers, and the audit log. */
 import { type Static, Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import type { AuditRow } from '@/console/administration/audit-search'
-import { guarded } from '@/console/http/guard'
+import type { AdminDeps } from '@/console/http/administration/context'
 import { PAGE } from '@/console/http/pages'
 import { isoMoments, listOf, mapPage, NullableText } from '@/console/http/wire'
 import { oneOf, orNull } from '@/lib/schemas'
-import { ADMIN_PREFIX, type AdminDeps } from './context'
+import { administrationOver } from '@/people/operation'
 
 const Count = Type.Integer({ minimum: 0 })
 const Milliseconds = orNull(Type.Number())
@@ -113,53 +113,47 @@ const TiersBody = Type.Object({
 /** Feedback is accepted for this time. */
 const TIER_DAYS = 30
 
-export function adminWatchRoutes(deps: AdminDeps) {
-  const { administration } = deps
-  return guarded(deps, 'admin-watch-routes', ADMIN_PREFIX, 'Administration')
-    .get('/health', () => ({ at: new Date().toISOString(), ...administration.health() }), {
-      administrator: true,
-      response: HealthBody,
-      detail: {
-        summary: 'Get the health of providers and targets',
-        description:
-          'Circuits and keys are shared by all gateways; counts are of the process that answers. For administrators.',
-      },
+const operation = administrationOver<AdminDeps>()
+
+const health = operation('health.show', 'GET /health', 'administrator', {
+  summary: 'Get the health of providers and targets',
+  description:
+    'Circuits and keys are shared by all gateways; counts are of the process that answers. For administrators.',
+  gives: HealthBody,
+  run: async ({ deps }) => ({ at: new Date().toISOString(), ...deps.administration.health() }),
+})
+
+const tiers = operation('tier.report', 'GET /tiers', 'administrator', {
+  summary: 'Get how models answered for tiers',
+  description:
+    'Sums of the last days over the observed share of each tier, by model, and all feedback. For administrators.',
+  gives: TiersBody,
+  run: async ({ deps }) => ({ days: TIER_DAYS, ...(await deps.administration.tierReport(TIER_DAYS)) }),
+})
+
+const audit = operation('audit.search', 'GET /audit', 'administrator', {
+  summary: 'Search the audit log',
+  description: 'Newest first. For administrators.',
+  takes: AuditQuery,
+  gives: listOf(AuditEntryBody),
+  async run({ deps }, { from, to, ...search }) {
+    const page = await deps.administration.searchAudit({
+      ...search,
+      ...(from !== undefined && { from: readMoment(from, 'from') }),
+      ...(to !== undefined && { to: readMoment(to, 'to') }),
     })
-    .get('/tiers', async () => ({ days: TIER_DAYS, ...(await administration.tierReport(TIER_DAYS)) }), {
-      administrator: true,
-      response: TiersBody,
-      detail: {
-        summary: 'Get how models answered for tiers',
-        description:
-          'Sums of the last days over the observed share of each tier, by model, and all feedback. For administrators.',
-      },
-    })
-    .get(
-      '/audit',
-      async ({ query: { from, to, ...search } }) => {
-        const page = await administration.searchAudit({
-          ...search,
-          ...(from !== undefined && { from: readMoment(from, 'from') }),
-          ...(to !== undefined && { to: readMoment(to, 'to') }),
-        })
-        return mapPage(page, auditBody)
-      },
-      {
-        administrator: true,
-        query: AuditQuery,
-        response: listOf(AuditEntryBody),
-        detail: { summary: 'Search the audit log', description: 'Newest first. For administrators.' },
-      },
-    )
-    .get('/audit/chain', () => administration.verifyAudit(), {
-      administrator: true,
-      response: ChainBody,
-      detail: {
-        summary: 'Verify the audit log',
-        description: 'Recomputes every hash and names the first entry that is wrong. For administrators.',
-      },
-    })
-}
+    return mapPage(page, auditBody)
+  },
+})
+
+const chain = operation('audit.verify', 'GET /audit/chain', 'administrator', {
+  summary: 'Verify the audit log',
+  description: 'Recomputes every hash and names the first entry that is wrong. For administrators.',
+  gives: ChainBody,
+  run: ({ deps }) => deps.administration.verifyAudit(),
+})
+
+export const WATCH_ADMINISTRATION = [health, tiers, audit, chain] as const
 
 function auditBody(row: AuditRow): Static<typeof AuditEntryBody> {
   const { actorEmail, details, at, seq, actorId, action, subject, accountId, ip, hash } = row
