@@ -13,6 +13,7 @@ import { isOpenToPages, openToPage } from '@/http/pages'
 import { defaultFormat, formatOfRequest } from '@/http/request-format'
 import { requestIdOf } from '@/http/request-id'
 import { pathOf } from '@/http/request-line'
+import { audioRoutes } from '@/http/routes/audio'
 import { batchRoutes } from '@/http/routes/batches'
 import { chatCompletionsRoutes } from '@/http/routes/chat-completions'
 import { docsRoutes } from '@/http/routes/docs'
@@ -52,6 +53,7 @@ export function buildApp(deps: AppDeps): AnyElysia {
         return isOpenToPages(path) ? openToPage(request, response) : response
       })
       .use(chatCompletionsRoutes(deps))
+      .use(audioRoutes(deps))
       .use(messagesRoutes(deps))
       .use(responsesRoutes(deps))
       .use(generateContentRoutes(deps))

@@ -7,6 +7,7 @@ import { checkPart, type FaultList } from './check'
 import { readDataTerms } from './data-terms'
 import { checkEmbedders, checkTalkers, asModelFile as ofEmbedding } from './embedding-models'
 import { cannotConverse, checkSold, asModelFile as ofMedia } from './media-models'
+import { checkMediaTargets } from './media-targets'
 import { readModelCost, readPricing, readTargetCost } from './pricing'
 import { EmbeddingModelSchema, MediaModelSchema, ModelSchema, type ToolPricesFile } from './schema'
 import {
@@ -86,6 +87,7 @@ function checkKinds(
     checkSold(file, place, faults)
     if (kind === 'embedding') checkEmbedders(file, place, providers, faults)
     if (kind === 'chat') checkTalkers(file, place, providers, faults)
+    checkMediaTargets(file, place, providers, faults)
     for (const [index, id] of (file.fallback ?? []).entries()) {
       const other = kinds.get(id) ?? 'chat'
       if (other !== 'chat') faults.add(`${place}.fallback[${index}]`, `${id} ${cannotConverse(other)}`)

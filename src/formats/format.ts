@@ -13,6 +13,7 @@ import type { JsonObject, JsonValue } from '@/lib/json'
 import type { Frame, SseEvent } from '@/lib/streams/sse'
 import type { RequestFields } from './body-fields'
 import type { Embeddings } from './embeddings'
+import type { MediaCalls } from './media-call'
 import type { Repair } from './repairs'
 
 export type RequestLine = {
@@ -176,6 +177,8 @@ export type Endpoint = {
   url(call: EndpointCall): string
   /** The URL of an embeddings call. Missing for formats without embeddings. */
   embeddingsUrl?(call: Omit<EndpointCall, 'stream'>): string
+  /** The URL of a call at another path, such as `audio/speech`. Missing for formats and dialects without such paths. */
+  mediaUrl?(call: Omit<EndpointCall, 'stream'>, path: string): string
   /** Versions that a provider's entry may set; missing if its URLs have none. */
   versions?: { pattern: RegExp; example: string }
   /** The header with the key, and the prefix before the key. */
@@ -241,6 +244,8 @@ export interface Format {
   readonly keptItems?: (items: readonly JsonObject[]) => JsonObject[] | undefined
   /** Missing for formats without embeddings. */
   readonly embeddings?: Embeddings
+  /** Calls that are no conversations; missing for formats without any. */
+  readonly media?: MediaCalls
   /** Throws a GatewayError `invalid_request` that names the field and its limit. Never changes `body`. */
   decodeRequest(body: JsonObject, line: RequestLine): ChatRequest
   /** Like `decodeRequest`, for endpoints shared by all formats: `model` is in the body, even if the format's own path contains it. */

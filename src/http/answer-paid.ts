@@ -4,6 +4,7 @@ import { authenticate } from './auth'
 import { type JsonBody, readJsonBody } from './body'
 import { answerOnce } from './idempotency/answer-once'
 import { type RequestName, readRequestName } from './idempotency/header'
+import { readForm } from './multipart'
 import type { PaidRequest } from './paid-request'
 
 /** The steps around every paid use case: caller, limits, body, and refusals. Never rejects: errors become responses. */
@@ -21,11 +22,11 @@ export async function answerPaid(paid: PaidRequest): Promise<Response> {
     if (admission) await admission
     const share = deps.openShare(payer)
     paid.share = share
-    const body = await readJsonBody(arrived, deps, {
-      maxValues: endpoint.maxJsonValues,
-      onBytes: name?.ofBody,
-      share,
-    })
+    const { maxJsonValues: maxValues, maxFormBytes } = endpoint
+    const reading = { maxValues, onBytes: name?.ofBody, share }
+    const body = await (maxFormBytes === undefined
+      ? readJsonBody(arrived, deps, reading)
+      : readForm(arrived, maxFormBytes, reading))
     paid.read()
     return paid.opened(await (name ? answerNamed(paid, name, body) : paid.answer(body)))
   } catch (error) {

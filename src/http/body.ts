@@ -1,3 +1,4 @@
+/** Reads the bodies of requests within limits of bytes, and JSON within limits of values too. */
 import { GatewayError } from '@/chat/error'
 import { countFields, isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { rememberNumbers, rememberNumbersInTurns, TURN_CHARS } from '@/lib/json-source/as-written'
@@ -5,12 +6,18 @@ import { inspectJson, type JsonBounds } from '@/lib/json-source/scan'
 import { turnFor } from '@/lib/wait/own-turn'
 import { noteWork } from '@/metrics/work-log'
 
-export type JsonBody = { json: JsonObject; bytes: number; text?: string }
+/** `files`: those of a form, by their field. */
+export type JsonBody = {
+  json: JsonObject
+  bytes: number
+  text?: string
+  files?: ReadonlyMap<string, readonly File[]>
+}
 
 /** The size of a body for its parser: bytes, and expensive values (fields, and numbers that keep their digits). */
 export type BodySize = { bytes: number; dearValues: number }
 
-type BodyReading = {
+export type BodyReading = {
   /** The most values, if not the limit for conversations. */
   maxValues?: number | undefined
   onBytes?: ((bytes: Uint8Array) => void) | undefined
@@ -55,17 +62,7 @@ export async function readJsonBody(
   limits: BodyLimits,
   { maxValues = MAX_JSON_VALUES, onBytes, share }: BodyReading = {},
 ): Promise<JsonBody> {
-  const announced = checkHeaders(request.headers, limits.maxBodyBytes)
-  const entering = share?.enter?.(announced ?? 0)
-  if (entering) await entering
-  let bytes: Uint8Array
-  try {
-    const isAnnounced = announced !== undefined
-    bytes = await (isAnnounced ? request.bytes() : readPieces(request, limits.maxBodyBytes, share))
-  } catch (cause) {
-    throw unreadable(request, cause)
-  }
-  noteWork(request.url)
+  const bytes = await readBytes(request, limits.maxBodyBytes, JSON_TYPE, share)
   onBytes?.(bytes)
   const decoding = turnFor(bytes.length)
   if (decoding) await decoding
@@ -90,10 +87,30 @@ export async function readJsonBody(
   return body
 }
 
-function checkHeaders(headers: Headers, maxBytes: number): number | undefined {
+/** Reads a body of this content type, at most `maxBytes`. Throws like {@link readJsonBody}. */
+export async function readBytes(
+  request: Request,
+  maxBytes: number,
+  type: string,
+  share: BodyReading['share'],
+): Promise<Uint8Array<ArrayBuffer>> {
+  const announced = checkHeaders(request.headers, maxBytes, type)
+  const entering = share?.enter?.(announced ?? 0)
+  if (entering) await entering
+  let bytes: Uint8Array<ArrayBuffer>
+  try {
+    bytes = await (announced === undefined ? readPieces(request, maxBytes, share) : request.bytes())
+  } catch (cause) {
+    throw unreadable(request, cause)
+  }
+  noteWork(request.url)
+  return bytes
+}
+
+function checkHeaders(headers: Headers, maxBytes: number, type: string): number | undefined {
   const contentType = headers.get('content-type') ?? ''
-  if (contentType !== JSON_TYPE && contentType.split(';', 1)[0]?.trim().toLowerCase() !== JSON_TYPE) {
-    throw new GatewayError('unsupported_media_type', "The Content-Type header must be 'application/json'.")
+  if (contentType !== type && contentType.split(';', 1)[0]?.trim().toLowerCase() !== type) {
+    throw new GatewayError('unsupported_media_type', `The Content-Type header must be '${type}'.`)
   }
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding.toLowerCase() !== 'identity') {
@@ -105,7 +122,11 @@ function checkHeaders(headers: Headers, maxBytes: number): number | undefined {
   return Number(length)
 }
 
-async function readPieces(request: Request, maxBytes: number, share: BodyReading['share']): Promise<Uint8Array> {
+async function readPieces(
+  request: Request,
+  maxBytes: number,
+  share: BodyReading['share'],
+): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {

@@ -6,6 +6,7 @@ import type { Scope } from '@/batches/types'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { ChatDeps } from '@/gateway/chat-call'
 import type { EmbeddingDeps } from '@/gateway/handle-embeddings'
+import type { MediaDeps } from '@/gateway/handle-media'
 import type { Ledger } from '@/ledger/ledger'
 import type { Payer } from '@/ledger/outcomes'
 import type { SiteBrand } from '@/lib/brand'
@@ -30,7 +31,8 @@ import type { Unpaid } from './unpaid'
 export type ReadinessCheck = { name: string; isRequired: boolean; check(): Promise<string | undefined> }
 
 export type HttpDeps = ChatDeps &
-  EmbeddingDeps & {
+  EmbeddingDeps &
+  MediaDeps & {
     catalog: CatalogSource
     ledger: Ledger
     router: Router

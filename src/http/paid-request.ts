@@ -1,4 +1,5 @@
 /** One paid request, from its arrival to the end of its answer, completed as facts become known. Its code reports how it ended. */
+import type { ModelKind } from '@/catalog/types'
 import { knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
@@ -26,6 +27,8 @@ export type PaidEndpoint = {
   payerOf?: (request: Request) => Promise<Payer>
   /** The most JSON values in a body, if not the limit for conversations. */
   maxJsonValues?: number
+  /** The most bytes of a form with files; missing if the body is JSON. */
+  maxFormBytes?: number
   /** Set if the request is a line of a batch. */
   batchLine?: BatchLine
 }
@@ -63,7 +66,7 @@ export abstract class PaidRequest {
     readonly deps: HttpDeps,
     readonly arrived: Request,
     readonly endpoint: PaidEndpoint,
-    event: 'chat' | 'embedding',
+    event: ModelKind,
   ) {
     this.requestId = endpoint.batchLine?.requestId ?? newRequestId()
     this.format = endpoint.format

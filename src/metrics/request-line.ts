@@ -1,11 +1,12 @@
 /** The log line of a request, filled during the request and written once. */
+import type { ModelKind } from '@/catalog/types'
 import type { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { Payer } from '@/ledger/outcomes'
 import type { Logger, OwnValue } from '@/lib/logger'
 
-/** The kind of line: an answer, embeddings, a token count, or a route. */
-type LineEvent = 'chat' | 'embedding' | 'count' | 'route'
+/** The kind of line: an answer by a model of a kind, a token count, or a route. */
+type LineEvent = ModelKind | 'count' | 'route'
 
 export type RequestLine = {
   readonly event: LineEvent

@@ -1,11 +1,12 @@
 /** Routing's interface for the gateway: makes plans, runs requests through them, and shares experience with other gateways. */
 import { findSold } from '@/catalog/aliases'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
-import type { Catalog, Target } from '@/catalog/types'
+import type { Catalog, MediaKind, Target } from '@/catalog/types'
 import type { EmbeddingRequest } from '@/chat/embedding'
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
+import type { MediaRequest } from '@/formats/media-call'
 import type { Clock } from '@/lib/clock'
 import type { Soon } from '@/lib/wait/soon'
 import { type Failover, type RequestContext, startFailover } from '@/routing/failover/failover'
@@ -25,6 +26,7 @@ import { createThroughputs } from '@/routing/health/throughput'
 import { outranks, type TierChoice } from '@/routing/plan/choose'
 import { buildPlan, type Plan } from '@/routing/plan/plan'
 import { buildEmbeddingPlan, type EmbeddingPlan } from '@/routing/plan/plan-embedding'
+import { buildMediaPlan, type MediaPlan } from '@/routing/plan/plan-media'
 import type { Permitted } from '@/routing/plan/refusal'
 import type { RouteView } from '@/routing/plan/route-view'
 import { conversationOf, type Session, sessionOf } from '@/routing/plan/session'
@@ -43,6 +45,8 @@ export interface Router {
   plan(request: ChatRequest, origin: Origin): Soon<Plan>
   /** Plans a request for embeddings. Throws errors of `buildEmbeddingPlan`, and `overloaded` as above. */
   planEmbedding(request: EmbeddingRequest, permitted: Permitted): EmbeddingPlan
+  /** Plans a request for speech, a picture and the like. Throws errors of `buildMediaPlan`, and `overloaded` as above. */
+  planMedia(kind: MediaKind, request: MediaRequest, permitted: Permitted): MediaPlan
   /** The plan as data, for callers who want to see it. */
   explain(plan: Plan, request: ChatRequest, holdOf: HoldOf): RouteExplanation
   begin(plan: Plan, context: RequestContext): Failover
@@ -107,6 +111,12 @@ export function createRouter(options: RouterOptions): Router {
     planEmbedding(request, permitted) {
       exchange.stayClose()
       const plan = buildEmbeddingPlan(catalog.current, request, { ...permitted, view })
+      refuseIfOverloaded(parts, plan)
+      return plan
+    },
+    planMedia(kind, request, permitted) {
+      exchange.stayClose()
+      const plan = buildMediaPlan(catalog.current, kind, request, { ...permitted, view })
       refuseIfOverloaded(parts, plan)
       return plan
     },

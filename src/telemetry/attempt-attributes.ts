@@ -103,6 +103,8 @@ export function requestAttributes(start: AttemptStart): Attributes {
     'svc.model': planned.model.id,
   }
   if (start.operation === 'chat') return { ...own, ...chatAttributes(start.request) }
+  if (start.operation !== 'embeddings')
+    return { ...own, [ATTR_GEN_AI_REQUEST_STREAM]: start.request.stream || undefined }
   const { dimensions, encoding, inputs } = start.request
   return {
     ...own,

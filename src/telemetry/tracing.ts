@@ -1,4 +1,5 @@
 /** Reports a request's steps for tracing, as plain data with its id, no content. Passed in; undefined without tracing. */
+import type { MediaKind } from '@/catalog/types'
 import type { EmbeddingRequest } from '@/chat/embedding'
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
@@ -18,6 +19,7 @@ export type StepFacts = Readonly<Record<string, string | number | boolean | read
 export type AttemptStart = { number: number; planned: PlannedTarget } & (
   | { operation: 'chat'; request: ChatRequest }
   | { operation: 'embeddings'; request: EmbeddingRequest }
+  | { operation: MediaKind; request: { stream: boolean } }
 )
 
 /** Receives an answer for traces that contain content. */

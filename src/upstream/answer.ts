@@ -14,7 +14,9 @@ type UpstreamChunk =
   | { kind: 'done' }
   | { kind: 'failed'; failure: UpstreamFailure }
 
-export type UpstreamBody = { kind: 'body'; bytes: Uint8Array } | { kind: 'failed'; failure: UpstreamFailure }
+export type UpstreamBody =
+  | { kind: 'body'; bytes: Uint8Array<ArrayBuffer> }
+  | { kind: 'failed'; failure: UpstreamFailure }
 
 type Failed = { kind: 'failed'; failure: UpstreamFailure }
 
@@ -24,6 +26,7 @@ const MAX_NATIVE_READ_BYTES = 1024 * 1024
 /** An answer that has begun with a success status. */
 export class OpenAnswer implements PipeSink<Uint8Array> {
   readonly kind = 'answer'
+  readonly contentType: string
   readonly isEventStream: boolean
   private reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   private sink: UpstreamSink | undefined
@@ -37,7 +40,8 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     private readonly deadline: CallDeadline,
     private readonly sent: SentHeaders,
   ) {
-    this.isEventStream = (response.headers.get('content-type') ?? '').includes('text/event-stream')
+    this.contentType = response.headers.get('content-type') ?? ''
+    this.isEventStream = this.contentType.includes('text/event-stream')
   }
 
   /** Reads the next bytes; `done` at the end. Never rejects: errors are failure values. */

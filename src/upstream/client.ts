@@ -21,13 +21,15 @@ export type UpstreamCall = {
   /** The URL, if it differs from the one for conversations. */
   url?: string
   bodyText: string
+  /** A form with files, sent instead of `bodyText`. */
+  form?: FormData
   /** Aborts the call: the client's signal, unless the provider's policy is to read on without a client. */
   signal: AbortSignal
   /** Set if the call may continue without its client: gets a function that ends the call. */
   readingOn?: WithoutClient | undefined
   /** Sent in addition to the provider's own, which override them. */
   traceHeaders?: Record<string, string> | undefined
-  /** Protocol headers of the caller, sent only to a provider with the caller's format. */
+  /** Headers for this call that replace the usual ones, such as the caller's protocol headers for a provider with the caller's format. */
   protocol?: Record<string, string> | undefined
   handle?: CallHandle
   /** See `readAnswer` of a dialect. */
@@ -63,7 +65,7 @@ async function send(call: UpstreamCall, url: string, headers: Headers | Record<s
     response = await fetch(url, {
       method: 'POST',
       headers,
-      body: call.bodyText,
+      body: call.form ?? call.bodyText,
       // A redirect would send our key to any address in the answer.
       redirect: 'error',
       signal: deadline.signal,
@@ -96,8 +98,10 @@ function headersOf(call: UpstreamCall): Headers | Record<string, string> {
   return protocol || traceHeaders ? ownHeaders(call) : usualHeaders(target.provider, key, stream)
 }
 
-function ownHeaders({ target, key, stream, protocol, traceHeaders }: UpstreamCall): Record<string, string> {
+function ownHeaders({ target, key, stream, protocol, traceHeaders, form }: UpstreamCall): Record<string, string> {
   const headers = requestHeaders(target.provider, key, stream, protocol)
+  // It is set with the form's boundary when the call is sent.
+  if (form) delete headers['content-type']
   return traceHeaders ? { ...traceHeaders, ...headers } : headers
 }
 

@@ -15,6 +15,13 @@ export function embeddingsUrl({ provider, model }: Target): string {
   return dialect.embeddingsUrl({ baseUrl, apiVersion, model })
 }
 
+/** The URL of one call at `path` below the provider's address, such as `audio/speech`. */
+export function mediaUrl({ provider, model }: Target, path: string): string {
+  const { baseUrl, apiVersion, dialect } = provider
+  assert(dialect.mediaUrl, `no ${path} at ${provider.name}`)
+  return dialect.mediaUrl({ baseUrl, apiVersion, model }, path)
+}
+
 const usual = new WeakMap<ProviderKey, UsualHeaders>()
 
 type UsualHeaders = Pick<Provider, 'headers' | 'dialect'> & { whole: Headers; stream: Headers }

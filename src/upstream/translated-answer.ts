@@ -9,6 +9,7 @@ const decoder = new TextDecoder()
 /** An answer in a provider's own dialect, translated to its format. Everything except the bytes comes from `answer`. */
 export class TranslatedAnswer implements UpstreamAnswer {
   readonly kind = 'answer'
+  readonly contentType: string
   readonly isEventStream: boolean
   private hasEnded = false
 
@@ -17,6 +18,7 @@ export class TranslatedAnswer implements UpstreamAnswer {
     private readonly reading: AnswerReading,
   ) {
     this.isEventStream = reading.kind === 'stream'
+    this.contentType = this.isEventStream ? 'text/event-stream' : 'application/json'
   }
 
   async read(): ReturnType<UpstreamAnswer['read']> {

@@ -43,6 +43,7 @@ const COMMON: Record<string, string[]> = {
 
 const NO_EMBEDDINGS = 'only these have an endpoint for embeddings'
 const ONLY_VERSIONS = 'clients of the others name neither a version nor beta interfaces at these endpoints'
+const NO_SOUND = 'only OpenAI’s endpoints for sound are spoken by several vendors'
 const MANY_PROVIDERS = 'the others have few providers, who leave out nothing but their usage'
 
 /** The files that only some formats have, and why the others have none. */
@@ -91,6 +92,7 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     because: 'the others share the common headers, in formats/rate-limit-headers.ts',
   },
   'client-side/read-protocol.ts': { formats: ['messages'], because: ONLY_VERSIONS },
+  'client-side/speech.ts': { formats: ['chat-completions'], because: NO_SOUND },
   'client-side/stored/kept-items.ts': {
     formats: ['responses'],
     because: 'only here answers are kept with their input, for requests that go on from them',
@@ -99,6 +101,7 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['responses'],
     because: 'the others have no namespaces of tools',
   },
+  'client-side/transcription.ts': { formats: ['chat-completions'], because: NO_SOUND },
   'client-side/wire-blocks.ts': {
     formats: ['messages'],
     because: 'only here each type of block has a schema of its own, chosen by its type',
@@ -119,6 +122,7 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['generate-content'],
     because: 'the hub has the shape of chat-completions, and messages has no log probabilities',
   },
+  'media-fields.ts': { formats: ['chat-completions'], because: NO_SOUND },
   'media.ts': {
     formats: ['generate-content'],
     because:
@@ -146,6 +150,7 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['messages', 'generate-content'],
     because: 'providers of chat-completions take JSON Schema as it is',
   },
+  'provider-side/event-tap.ts': { formats: ['chat-completions'], because: NO_SOUND },
   'provider-side/flatten-schema.ts': {
     formats: ['generate-content'],
     because: 'the others know references inside a schema',
@@ -154,6 +159,8 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['generate-content'],
     because: 'the others know references inside a schema, and write out none',
   },
+  'provider-side/speech.ts': { formats: ['chat-completions'], because: NO_SOUND },
+  'provider-side/transcription.ts': { formats: ['chat-completions'], because: NO_SOUND },
   'repair-calls.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
   'repair-stream.ts': { formats: ['chat-completions', 'responses'], because: MANY_PROVIDERS },
   'repair.ts': { formats: ['chat-completions', 'responses'], because: MANY_PROVIDERS },

@@ -1,5 +1,6 @@
 /** Every way to spend an account's credit, against every limit: a limit holds by each of them, and each is booked to the member who acts. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { answerSound, sellAudio, wavOf } from '@test/gateway/media/sounds'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
@@ -23,7 +24,9 @@ let member: Person
 
 beforeAll(async () => {
   gateway = await startGateway({
-    respond({ path, body }) {
+    respond(call) {
+      const { path, body } = call
+      if (path.includes('/audio/')) return answerSound(call)
       if (path.endsWith('/embeddings')) return Response.json(EMBEDDED)
       return body.stream
         ? eventStream(...chatStream(['Hi'], usageOf(50, 50)))
@@ -35,6 +38,7 @@ beforeAll(async () => {
       const pricing = { inputPer1mTokens: 1 }
       file.models.push({ id: 'svc/embed', kind: 'embedding', name: 'Embed', ...known, pricing, targets: [target] })
       file.models.push({ ...file.models[0], id: 'svc/beta', name: 'Beta' })
+      sellAudio(file)
       file.providers.provider2 = { ...file.providers.provider1 }
     },
   })
@@ -93,6 +97,15 @@ function playground(more: object): Ask {
     })
 }
 
+/** A sound to be written down. */
+function sound({ key }: Team): Promise<Response> {
+  const body = new FormData()
+  body.append('model', 'svc/stt')
+  body.append('file', new File([wavOf(1)], 'sound.wav'))
+  const headers = { authorization: `Bearer ${key}` }
+  return fetch(`${gateway.url}/v1/audio/transcriptions`, { method: 'POST', headers, body })
+}
+
 /** Goes on from a stored response, the first time from one that is made for it. */
 async function goOn(team: Team): Promise<Response> {
   if (team.responseId === undefined) {
@@ -116,6 +129,8 @@ const WAYS: Record<string, Ask> = {
   'responses, streamed': post('/v1/responses', { model: 'svc/alpha', input: 'Hi', stream: true }),
   'responses, from a stored one': goOn,
   embeddings: post('/v1/embeddings', { model: 'svc/embed', input: 'Hi' }),
+  speech: post('/v1/audio/speech', { model: 'svc/tts', input: 'Hi', voice: 'alloy' }),
+  transcription: sound,
   playground: playground({}),
   'playground, streamed': playground({ stream: true }),
 }

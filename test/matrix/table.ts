@@ -1,8 +1,8 @@
 /** Writes docs/COMPATIBILITY.md from what the cases declare; that the declarations are true is what the matrix proves. */
 import { renderLibraries } from '@test/clients/table'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
+import { renderAudio } from './audio-table'
 import { GROUPS, PROVIDERS_ALONE } from './cases/index'
-
 import { renderDialects } from './dialects-table'
 import { renderEmbeddings } from './embeddings-table'
 import { noteOn } from './expectation'
@@ -25,7 +25,7 @@ const PAIR_NAMES = PAIRS.map(({ client, provider }) => `${LETTER[client]}→${LE
 export function renderDocument(): string {
   const cells = GROUPS.flatMap((group) => group.cases.flatMap((declared) => cellsOf(group.name, declared))).length
   const told = GROUPS.filter((group) => !PROVIDERS_ALONE.includes(group))
-  return `${[INTRODUCTION(cells), ...told.map(renderGroup), renderProviders(), renderDialects(), renderFields(), renderSignatures(), renderEmbeddings(), renderLibraries()].join('\n')}`
+  return `${[INTRODUCTION(cells), ...told.map(renderGroup), renderProviders(), renderDialects(), renderFields(), renderSignatures(), renderEmbeddings(), renderAudio(), renderLibraries()].join('\n')}`
 }
 
 const INTRODUCTION = (cells: number) => `# Compatibility: every client format at every provider format

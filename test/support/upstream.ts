@@ -8,6 +8,8 @@ export type UpstreamCall = {
   /** The body as it came, and parsed. */
   text: string
   body: Record<string, unknown>
+  /** The body of a form. */
+  form?: FormData
   /** Whether the gateway went away before the answer was complete. */
   readonly isAborted: boolean
 }
@@ -33,13 +35,16 @@ export function startUpstream(script: Respond): ScriptedUpstream {
     // Otherwise each scripted break is printed with its stack.
     development: false,
     async fetch(request) {
-      const text = await request.text().catch(() => '')
+      const isForm = request.headers.get('content-type')?.startsWith('multipart/form-data') === true
+      const form = isForm ? await request.formData().catch(() => undefined) : undefined
+      const text = isForm ? '' : await request.text().catch(() => '')
       const call = {
         path: new URL(request.url).pathname + new URL(request.url).search,
         headers: request.headers,
         text,
         body: (parseJson(text) ?? {}) as Record<string, unknown>,
         isAborted: false,
+        ...(form && { form }),
       }
       request.signal.addEventListener('abort', () => {
         call.isAborted = true

@@ -5,7 +5,11 @@ import type { Source, SyntaxNode, Violation } from './source'
 const NAMES: ReadonlySet<unknown> = new Set(FORMAT_NAMES)
 /** The one place that lists the names. */
 const LIST = 'src/chat/format-name.ts'
-const ROUTE_FILES: ReadonlySet<string> = new Set(FORMAT_NAMES.map((name) => `src/http/routes/${name}.ts`))
+/** Further routes of one format. */
+const OTHER_ROUTES = ['audio']
+const ROUTE_FILES: ReadonlySet<string> = new Set(
+  [...FORMAT_NAMES, ...OTHER_ROUTES].map((name) => `src/http/routes/${name}.ts`),
+)
 
 /**
  * Finds places that would have to change with every new format: a comparison with a name, a case, a table by name, a look-up.

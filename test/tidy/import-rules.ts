@@ -7,6 +7,7 @@ import { resolveLocal } from './tree'
 const CONSOLE = ['console/administration', 'console/orders', 'console/auth', 'console/usage-views']
 /** What one request goes through, each step knowing only those that come after it in this list. */
 const STEPS = [
+  'gateway/media',
   'gateway/embed',
   'gateway/relay',
   'gateway/attempt',
@@ -57,6 +58,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['gateway', 'telemetry', 'metrics', ...DOMAIN],
   gateway: [...STEPS, 'telemetry', ...DOMAIN],
   'gateway/embed': [...after('gateway/embed'), 'telemetry', 'metrics', 'upstream', 'routing', ...STORES, ...WIRE],
+  'gateway/media': [...after('gateway/media'), 'telemetry', 'metrics', 'upstream', 'routing', ...STORES, ...WIRE],
   'gateway/relay': [...after('gateway/relay'), 'telemetry', 'metrics', 'upstream', 'routing', ...STORES, ...WIRE],
   'gateway/attempt': [...after('gateway/attempt'), 'telemetry', 'upstream', 'routing', 'catalog', ...WIRE],
   'gateway/charge': [...after('gateway/charge'), 'telemetry', 'metrics', ...STORES, ...WIRE],

@@ -44,7 +44,7 @@ const decoder = new TextDecoder()
 export const bedrockEmbed: DialectKind = {
   formats: ['chat-completions'],
   needsVersion: false,
-  create(_, endpoint) {
+  create(_, { mediaUrl: __, ...endpoint }) {
     return {
       ...endpoint,
       name: 'bedrock-embed',

@@ -1,4 +1,4 @@
-/** Azure OpenAI with dated API versions: the deployment is in the path of chats and embeddings, and in the body of responses. */
+/** Azure OpenAI with dated API versions: the deployment is in the path, but in the body of responses. */
 import type { DialectKind } from '@/dialects/dialect'
 import type { EndpointCall } from '@/formats/format'
 
@@ -15,6 +15,7 @@ export const azureOpenAi: DialectKind = {
       versions: VERSIONS,
       credential: { header: 'api-key', prefix: '' },
       url: (call) => (isChat ? deploymentUrl(call, 'chat/completions') : versionedUrl(call, 'responses')),
+      ...(endpoint.mediaUrl && { mediaUrl: deploymentUrl }),
       ...(endpoint.embeddingsUrl && { embeddingsUrl: (call) => deploymentUrl(call, 'embeddings') }),
     }
   },

@@ -17,6 +17,8 @@ import {
   MAX_INPUTS,
 } from '@/formats/chat-completions/provider-side/embeddings'
 import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
+import { speechCall } from '@/formats/chat-completions/provider-side/speech'
+import { transcriptionCall } from '@/formats/chat-completions/provider-side/transcription'
 import type { Format } from '@/formats/format'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
 import { createRequestCheck } from '@/formats/schema-check'
@@ -34,6 +36,15 @@ export {
   EmbeddingsRequest,
   EmbeddingsResponse,
 } from '@/formats/chat-completions/client-side/embeddings'
+
+export { decodeSpeech, SpeechBody } from '@/formats/chat-completions/client-side/speech'
+export {
+  decodeTranscription,
+  decodeTranslation,
+  soundOf,
+  TranscriptionBody,
+  TranslationBody,
+} from '@/formats/chat-completions/client-side/transcription'
 
 /** The format with a limit of `maxMessages` messages per request. */
 export function createChatCompletions(maxMessages: number) {
@@ -62,6 +73,7 @@ export function createChatCompletions(maxMessages: number) {
       decodeResponse: decodeEmbeddingsResponse,
       encodeResponse: encodeEmbeddings,
     },
+    media: { speech: speechCall, transcription: transcriptionCall },
     decodeRequest: decode,
     decodeLoneBody: decode,
     encodeRequest,

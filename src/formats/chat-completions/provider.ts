@@ -38,6 +38,7 @@ export const QUIRKS = {
 export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/chat/completions`,
   embeddingsUrl: ({ baseUrl }) => `${baseUrl}/embeddings`,
+  mediaUrl: ({ baseUrl }, path) => `${baseUrl}/${path}`,
   credential: { header: 'authorization', prefix: 'Bearer ' },
   headers: {},
   modelList: MODEL_LIST,

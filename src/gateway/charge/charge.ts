@@ -82,9 +82,9 @@ export function withPictures(usage: Usage, reading: MeterReading, { lines }: Pri
 }
 
 /** The reading of an answer without output: only the input, by our own count. */
-function onlyAsked({ countedInput }: MeterReading): MeterReading {
+function onlyAsked({ countedInput, countedUnits }: MeterReading): MeterReading {
   const silence = { usage: null, isUsageStale: false, countedOutput: 0, hasOutput: false, finish: undefined }
-  return { ...silence, ...(countedInput !== undefined && { countedInput }) }
+  return { ...silence, ...(countedInput !== undefined && { countedInput }), ...(countedUnits && { countedUnits }) }
 }
 
 function isEmptyError(ending: Ending, reading: MeterReading): boolean {
@@ -111,7 +111,8 @@ function chooseRule(ending: Exclude<Ending, 'refused'>, hasUsage: boolean): Bill
 /** Usage without final usage. Messages providers report the input at the start; output is the relayed text, if that is more. */
 function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
   if (!reading.usage) {
-    return { ...ZERO_USAGE, uncached: reading.countedInput ?? estimatedInput, output: reading.countedOutput }
+    const uncached = reading.countedInput ?? estimatedInput
+    return withUnits({ ...ZERO_USAGE, uncached, output: reading.countedOutput }, reading.countedUnits)
   }
   return { ...reading.usage, output: Math.max(reading.usage.output, reading.countedOutput) }
 }

@@ -4,6 +4,7 @@ import { TokenGuess } from '@/catalog/token-guess'
 import type { ChatEvent } from '@/chat/event'
 import type { ChatResponse, FinishKind, FinishReason } from '@/chat/response'
 import type { ToolUses } from '@/chat/server-tools'
+import type { UnitCount } from '@/chat/units'
 import type { Usage } from '@/chat/usage'
 import type { Nano } from '@/lib/money'
 import type { AnswerListener } from '@/telemetry/tracing'
@@ -15,6 +16,8 @@ export type MeterReading = {
   isUsageStale: boolean
   /** Input tokens by our own count, if there is one. */
   countedInput?: number
+  /** Units charged if the provider states no usage. */
+  countedUnits?: readonly UnitCount[]
   /** Output tokens, estimated from the text relayed so far. */
   countedOutput: number
   /** Whether `countedOutput` is an exact count. */
@@ -157,6 +160,12 @@ export class Meter {
     if (this.toolUses) reading.toolUses = this.toolUses
     if (this.pictures > 0) reading.pictures = this.pictures
     return reading
+  }
+
+  /** Records output that is no text, such as sound. Usage reported before it is not final. */
+  noteOutput(): void {
+    this.sawOutput = true
+    this.isUsageStale = true
   }
 
   hasOutput(): boolean {

@@ -1,6 +1,7 @@
 /** The charge of an answer in progress: its target, the figures so far, and the hold that pays. */
 import { listForAnswer, listOfTier, tierOfList } from '@/catalog/price'
 import type { PriceList, Pricing } from '@/catalog/types'
+import type { UnitCount } from '@/chat/units'
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { Hold, Progress } from '@/gateway/hold/hold'
 import type { PlannedFacts } from '@/gateway/hold/request-facts'
@@ -39,6 +40,8 @@ export type OpenCharge = {
   counted?: { tokens: number | undefined; ofGuess: number }
   /** Our count of the input, if the provider reports none and it was counted; else an estimate is used. */
   countedInput?: number | undefined
+  /** Units charged if the provider states no usage; undefined for conversations and embeddings. */
+  countedUnits?: readonly UnitCount[]
   /** Gets the number of written tokens of a complete answer. */
   permit: { wrote(tokens: number): void }
   /** A further listener for ending and cost, called before the last bytes of a successful answer are sent. */
@@ -63,13 +66,14 @@ export function progressOf(open: OpenCharge, clock: Clock): Progress {
 
 /** The meter's reading. If cache writes are reported as one sum, they count as the more expensive class if the request asked for that. */
 export function readingOf(open: OpenCharge): MeterReading {
-  const { meter, writesForHour, counted, countedInput, isUnreached } = open
+  const { meter, writesForHour, counted, countedInput, countedUnits, isUnreached } = open
   const reading = meter.reading()
   if (isTierUnpriced(open, reading)) {
     reading.unknownUsage = [...(reading.unknownUsage ?? []), `service_tier ${reading.serviceTier}`]
   }
   if (isUnreached) reading.isUnreached = true
   if (countedInput !== undefined) reading.countedInput = countedInput
+  if (countedUnits !== undefined) reading.countedUnits = countedUnits
   if (counted?.tokens !== undefined && counted.ofGuess === reading.countedOutput) {
     reading.countedOutput = counted.tokens
     reading.isCounted = true

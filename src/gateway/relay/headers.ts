@@ -15,7 +15,7 @@ export type HeaderFacts = {
 }
 
 /** Headers that make proxies pass on a stream unbuffered. */
-export function streamHeaders({ contentType }: Framing): Record<string, string> {
+export function streamHeaders({ contentType }: Pick<Framing, 'contentType'>): Record<string, string> {
   return { 'content-type': contentType, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 }
 

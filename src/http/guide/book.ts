@@ -1,4 +1,5 @@
 import alerts from '#guide/alerts.md' with { type: 'text' }
+import audio from '#guide/audio.md' with { type: 'text' }
 import batches from '#guide/batches.md' with { type: 'text' }
 import budgets from '#guide/budgets.md' with { type: 'text' }
 import buyingCredit from '#guide/buying-credit.md' with { type: 'text' }
@@ -63,6 +64,7 @@ const GROUPS: readonly GuideGroup[] = [
       tiers,
       responses,
       embeddings,
+      audio,
       batches,
       'buying-credit': buyingCredit,
       keys,

@@ -6,6 +6,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { HoldFate, Payer } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import type { Metrics } from '@/metrics/metrics'
+import { restored } from './body-encoding'
 import type { Claimant } from './claims'
 import type { KeptAnswer } from './kept-answers'
 import { type Once, type OperationDeps, openOperation } from './operation'
@@ -107,7 +108,8 @@ function fateOf({ ledger, holdTtlMs }: OnceDeps, { accountId }: Payer, open: Ope
 
 type OpenClaim = { requestId: string; keyId: string; ageMs: number }
 
-function replay({ status, headers, body }: KeptAnswer): Response {
+function replay({ status, ...kept }: KeptAnswer): Response {
+  const { headers, body } = restored(kept)
   return new Response(body, { status, headers: [...headers, [REPLAYED_HEADER, 'true']] })
 }
 

@@ -3,6 +3,7 @@ import type { Charge, Ending } from '@/ledger/charge'
 import type { CrashPoint } from '@/lib/crash-point'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
+import { encodingOf, keptHeaders } from './body-encoding'
 import type { Claimant, Claims } from './claims'
 import { type KeptAnswer, MAX_ANSWER_BYTES } from './kept-answers'
 import { type Recording, recordStream } from './recording'
@@ -84,16 +85,17 @@ export function openOperation(deps: OperationDeps, claimant: Claimant, client: A
       const isGiven = status === 200
       // Used if the route did not report the ending: it then counts as charged.
       decide({ isWhole: isGiven, isCharged: true })
-      const text = await new Response(body).text()
-      await conclude({ status, headers: [...headers], body: text })
-      return new Response(isGiven ? text : null, { status, headers })
+      const bytes = Buffer.from(await new Response(body).arrayBuffer())
+      await conclude({ status, headers: keptHeaders(headers), body: bytes.toString(encodingOf(headers)) })
+      return new Response(isGiven ? bytes : null, { status, headers })
     },
     record({ status, headers }, body) {
       recording = recordStream(body, {
         maxBytes: MAX_ANSWER_BYTES,
+        encoding: encodingOf(headers),
         onLeave: leave,
         async onEnd(text) {
-          const ended = conclude(text === undefined ? undefined : { status, headers: [...headers], body: text })
+          const ended = conclude(text === undefined ? undefined : { status, headers: keptHeaders(headers), body: text })
           await withDeadline(ended, END_PATIENCE_MS, () => undefined)
         },
       })

@@ -12,6 +12,8 @@ export interface Recording {
 type RecordingOptions = {
   /** A longer stream is not copied. */
   maxBytes: number
+  /** How the copy becomes a text. */
+  encoding: 'utf8' | 'base64'
   onLeave(): void
   /** The stream has ended: with its text, or undefined if it is incomplete. The client's own end waits for it. */
   onEnd(text: string | undefined): Promise<void>
@@ -26,6 +28,7 @@ export function recordStream(source: ReadableStream<Uint8Array>, options: Record
   let client: ReadableStreamDefaultController<Uint8Array> | undefined
   let state: 'told' | 'hurried' | 'unseen' = 'told'
   let hasEnded = false
+  let failure: Error | undefined
   /** Reads run one after another. */
   let turn = Promise.resolve()
 
@@ -38,7 +41,7 @@ export function recordStream(source: ReadableStream<Uint8Array>, options: Record
 
   async function step(): Promise<void> {
     if (hasEnded) return
-    const { done, value } = await reader.read().catch(giveUp)
+    const { done, value } = await reader.read().catch(breakOff)
     if (done) return end()
     copy(value)
     if (state === 'hurried') heldBack.push(value)
@@ -51,13 +54,21 @@ export function recordStream(source: ReadableStream<Uint8Array>, options: Record
 
   async function end(): Promise<void> {
     hasEnded = true
-    await options.onEnd(pieces && Buffer.concat(pieces).toString())
+    await options.onEnd(pieces && Buffer.concat(pieces).toString(options.encoding))
     for (const piece of heldBack) tell(piece)
-    if (state !== 'unseen') client?.close()
+    if (state === 'unseen') return
+    if (failure) client?.error(failure)
+    else client?.close()
   }
 
   function tell(piece: Uint8Array): void {
     if (state !== 'unseen') client?.enqueue(piece)
+  }
+
+  /** A stream that broke off must not look like one that ended. */
+  function breakOff(error: Error): { done: true; value: undefined } {
+    failure = error
+    return giveUp()
   }
 
   function giveUp(): { done: true; value: undefined } {

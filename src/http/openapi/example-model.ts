@@ -1,8 +1,8 @@
 /** The catalogue's models in the documentation's examples: placeholders are replaced when the document is made. */
-import type { Capability, Catalog, Model } from '@/catalog/types'
+import type { Capability, Catalog, Model, ModelKind } from '@/catalog/types'
 
 const STANDS_FOR = 'model-for-example:'
-const EMBEDDING = 'embedding'
+const KIND = 'kind-'
 const WORDS = new RegExp(`${STANDS_FOR}([a-z,-]*)`, 'g')
 
 /** The question in the examples, and the tool in some of them. */
@@ -17,15 +17,23 @@ export function exampleModel(...capabilities: readonly Capability[]): string {
   return STANDS_FOR + capabilities.join(',')
 }
 
-/** A placeholder for the first embedding model of the catalogue; if there is none, for a descriptive name. */
+/** A placeholder for the first model of this kind in the catalogue; if there is none, for a descriptive name. */
+export function exampleOfKind(kind: Exclude<ModelKind, 'chat'>): string {
+  return STANDS_FOR + KIND + kind
+}
+
+/** A placeholder for the first embedding model. */
 export function exampleEmbeddingModel(): string {
-  return STANDS_FOR + EMBEDDING
+  return exampleOfKind('embedding')
 }
 
 /** `text` with placeholders replaced by models of `catalog`. */
 export function nameExampleModels(text: string, catalog: Catalog): string {
   return text.replace(WORDS, (_, wanted: string) => {
-    if (wanted === EMBEDDING) return ofKind(catalog, 'embedding')[0]?.id ?? 'an-embedding-model'
+    if (wanted.startsWith(KIND)) {
+      const kind = wanted.slice(KIND.length)
+      return ofKind(catalog, kind)[0]?.id ?? `${/^[aei]/.test(kind) ? 'an' : 'a'}-${kind}-model`
+    }
     const sold = ofKind(catalog, 'chat')
     const capabilities = wanted.split(',').filter((word) => word !== '') as Capability[]
     const able = sold.find((model) => capabilities.every((capability) => model.capabilities.has(capability)))
@@ -33,6 +41,6 @@ export function nameExampleModels(text: string, catalog: Catalog): string {
   })
 }
 
-function ofKind({ models }: Catalog, kind: Model['kind']): Model[] {
+function ofKind({ models }: Catalog, kind: string): Model[] {
   return [...models.values()].filter((model) => model.kind === kind)
 }

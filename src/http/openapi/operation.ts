@@ -108,10 +108,14 @@ type InferenceOptions = CommonOptions & {
   /** The formats of answers and errors; several if the endpoint accepts bodies of several formats. */
   formats: readonly [Format, ...Format[]]
   requestSchema: TSchema
+  /** The content type of the body, if it is not JSON. */
+  requestType?: string
   examples: Examples
   responseSchema: TSchema
   /** The schema of a stream event, if the endpoint streams. */
   eventSchema?: TSchema | undefined
+  /** Whether its answers can be cached; missing: yes. */
+  isCacheable?: boolean
   /** Whether a model answers at a price: then the operation has routing headers. */
   isRouted?: boolean
 }
@@ -122,7 +126,8 @@ const FIELDS = 'Fields without a rule are left out and named in `x-svc-left-out`
 /** The documentation of an operation, for a route's `detail`. */
 export function operation(options: PlainOptions | InferenceOptions): DocumentDecoration {
   const { tag, summary, description, parameters = [], requestSchema, examples, errors, isPublic } = options
-  const requestType = (options.tag !== 'Inference' && options.requestType) || 'application/json'
+  const { requestType = 'application/json' } = options
+  const isCacheable = options.tag !== 'Inference' || options.isCacheable !== false
   const formats = options.tag === 'Inference' ? options.formats : []
   const isRouted = options.tag === 'Inference' && options.isRouted === true
   // An operation that can be refused for lack of credit is paid.
@@ -134,7 +139,7 @@ export function operation(options: PlainOptions | InferenceOptions): DocumentDec
     security: isPublic ? [] : BY_KEY,
     parameters: [
       ...(isRouted ? [QUALITY_PARAMETER, lossyParameter(formats), SESSION_PARAMETER, USAGE_RECORD_PARAMETER] : []),
-      ...(isPaid ? [IDEMPOTENCY_PARAMETER, CACHE_PARAMETER, ...LABEL_PARAMETERS] : []),
+      ...(isPaid ? [IDEMPOTENCY_PARAMETER, ...(isCacheable ? [CACHE_PARAMETER] : []), ...LABEL_PARAMETERS] : []),
       ...parameters,
     ],
     ...(requestSchema && {

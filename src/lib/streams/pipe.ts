@@ -18,6 +18,8 @@ export type PipeEnd = {
   send(bytes: Uint8Array): void
   /** Ends the readable side after all sent bytes, and accepts no more chunks. */
   end(): void
+  /** Breaks the readable side off with this error, and accepts no more chunks. */
+  fail(error: Error): void
 }
 
 /** Neither end closes the other: the reader gets the source's error, and after the reader cancelled the source can still be read. */
@@ -57,6 +59,11 @@ export class Pipe<Chunk> implements PipeEnd {
   end(): void {
     this.isEnded = true
     this.controller?.terminate()
+  }
+
+  fail(error: Error): void {
+    this.isEnded = true
+    this.controller?.error(error)
   }
 
   /** Pipes until `source` ends, fails or is no longer read; leaves it unlocked and uncancelled. Never rejects. */

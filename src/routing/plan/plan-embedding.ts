@@ -1,18 +1,14 @@
-import { estimateInput, type InputSizes, measureInputs } from '@/catalog/embedding-size'
+import { estimateInput, measureInputs } from '@/catalog/embedding-size'
 import type { Catalog, Model, Target } from '@/catalog/types'
 import { type EmbeddingInput, type EmbeddingRequest, MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { FORMATS } from '@/formats/index'
-import { refuseByData, underRules } from './data-rules'
-import { findModelOrTier, type Plan } from './plan'
-import { arrangeTargets, checkProviderNames, isOrdered, isWanted, noneWanted, tooDear } from './preferences'
-import { checkAllowed, checkKind, noneCanServe, type Permitted, permittedTargets } from './refusal'
-import { ESTIMATE_TOLERANCE, type Unmet } from './requirements'
-import { BLIND_VIEW, type RouteView } from './route-view'
+import { underRules } from './data-rules'
+import { findNamed, type NamedPlan, type NamedPlanOptions, planNamed } from './plan-named'
+import { permittedTargets } from './refusal'
+import { ESTIMATE_TOLERANCE } from './requirements'
 
-export type EmbeddingPlan = Plan & { model: Model; sizes: InputSizes }
-
-type EmbeddingPlanOptions = Permitted & { view?: RouteView }
+export type EmbeddingPlan = NamedPlan
 
 /**
  * Builds the plan of embeddings: only the named model's targets, since vectors of different models can't be compared. Throws
@@ -22,36 +18,15 @@ type EmbeddingPlanOptions = Permitted & { view?: RouteView }
 export function buildEmbeddingPlan(
   catalog: Catalog,
   asked: EmbeddingRequest,
-  options: EmbeddingPlanOptions = {},
+  options: NamedPlanOptions = {},
 ): EmbeddingPlan {
   const request = underRules(asked, options.dataRules)
-  const view = options.view ?? BLIND_VIEW
-  const model = findEmbedder(catalog, request, options)
+  const { inputs, preferences, model: requested } = request
+  const model = findNamed(catalog, requested, 'embedding', options)
   checkLengths(request, model)
-  const sizes = measureInputs(request.inputs)
-  const targets = wantedTargets(catalog, request, model, sizes, options).map((target) => ({ model, target }))
-  const usable = targets.filter(({ target }) => view.isUsable(target))
-  return {
-    model,
-    sizes,
-    targets: [...usable, ...targets.filter((planned) => !usable.includes(planned))],
-    models: [model],
-    requested: request.model,
-    requestedId: model.id,
-    passedOver: [],
-    choice: undefined,
-    requirements: { capabilities: new Set(), prompt: sizes, inputTokens: sizes.estimatedTokens, outputTokens: 0 },
-    hasOwnFallback: false,
-    isWished: isOrdered(request.preferences),
-    data: request.preferences?.data,
-  }
-}
-
-function findEmbedder(catalog: Catalog, { model }: EmbeddingRequest, permitted: Permitted): Model {
-  const found = findModelOrTier(catalog, model, 'model')
-  checkAllowed(permitted, found, 'model')
-  checkKind(catalog, found, 'embedding', 'model')
-  return found as Model
+  const able = ableTargets(request, model, options)
+  const named = { model, able, sizes: measureInputs(inputs), preferences, requested, stream: false }
+  return planNamed(catalog, named, options)
 }
 
 function checkLengths({ inputs, isLone }: EmbeddingRequest, { id, contextLength }: Model): void {
@@ -77,31 +52,16 @@ function tooLong(message: string): GatewayError {
   return new GatewayError('context_length_exceeded', message, { param: 'input' })
 }
 
-function wantedTargets(
-  catalog: Catalog,
-  { inputs, preferences }: EmbeddingRequest,
+function ableTargets(
+  { inputs }: EmbeddingRequest,
   model: Model,
-  sizes: InputSizes,
-  { view = BLIND_VIEW, allowedProviders }: EmbeddingPlanOptions,
-): Target[] {
+  { allowedProviders }: NamedPlanOptions,
+): readonly Target[] {
   const permitted = permittedTargets(allowedProviders, model)
   const isTokens = inputs.some(({ type }) => type === 'tokens')
   const able = isTokens ? permitted.filter(readsTokens) : permitted
-  if (able.length === 0) {
-    throw invalidRequest(
-      `input: ${model.id} is served by providers that read texts, not tokens. Send the text.`,
-      'input',
-    )
-  }
-  if (!preferences) return able
-  checkProviderNames(catalog, preferences)
-  const wanted = able.filter((target) => isWanted(target, preferences))
-  const unmet: Unmet[] = wanted.length === 0 ? [noneWanted(able, preferences)] : []
-  const dear = tooDear(model, preferences, sizes.estimatedTokens)
-  if (dear) unmet.push(dear)
-  refuseByData(unmet.length > 0 ? [{ model, unmet }] : [])
-  if (unmet.length > 0) throw noneCanServe([{ model, unmet }])
-  return arrangeTargets(wanted, { preferences, view, stream: false })
+  if (able.length > 0) return able
+  throw invalidRequest(`input: ${model.id} is served by providers that read texts, not tokens. Send the text.`, 'input')
 }
 
 function readsTokens({ provider, model, family = model }: Target): boolean {

@@ -1,7 +1,9 @@
 /** What the OpenAPI document says is what happens: its examples are accepted as they stand, and answers are as it describes them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
+import { answerSound, wavOf } from '@test/gateway/media/sounds'
 import type { CatalogFile, Customer, TestGateway } from '@test/support/gateway'
+import { type ScriptedUpstream, startUpstream } from '@test/support/upstream'
 import Ajv from 'ajv/dist/2020'
 import { type Sandbox, startSandbox } from '@/boot/embedded/sandbox'
 import { FORMAT_NAMES } from '@/chat/format-name'
@@ -9,6 +11,8 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/
 import { type DocumentedOperation, operationsOf } from './read-document'
 
 let sandbox: Sandbox
+/** A provider of sound. */
+let sounds: ScriptedUpstream
 let gateway: TestGateway
 let customer: Customer
 let document: JsonObject
@@ -18,7 +22,8 @@ let judge: Ajv
 
 beforeAll(async () => {
   sandbox = await startSandbox()
-  gateway = await startTrio({ origin: sandbox.baseUrl, catalog: sellEmbeddings })
+  sounds = startUpstream(answerSound)
+  gateway = await startTrio({ origin: sandbox.baseUrl, catalog: sellOthers })
   customer = await gateway.customer('100')
   document = (await (await fetch(`${gateway.url}/docs/json`)).json()) as JsonObject
   operations = operationsOf(document)
@@ -27,14 +32,25 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.stop()
   await sandbox.stop()
+  sounds.stop()
 })
 
-/** One model of embeddings. */
-function sellEmbeddings(file: CatalogFile): void {
+/** One model of embeddings, one that speaks, and one that transcribes. */
+function sellOthers(file: CatalogFile): void {
   const targets = [{ provider: 'chat-completions', model: 'embed-upstream' }]
   const pricing = { inputPer1mTokens: 0.02 }
   const common = { created: 1_706_140_800, ownedBy: 'provider1', contextLength: 8_192 }
   file.models.push({ id: EMBEDDING_MODEL, kind: 'embedding', name: 'Embed', targets, pricing, ...common })
+  file.providers.sounds = { format: FORMAT_NAMES[0], baseUrl: `${sounds.url}/v1`, keys: ['sounds-secret-canary'] }
+  const others = [
+    ['speech', { billable: 'input_text', unit: 'character', usd: 15 }],
+    ['transcription', { billable: 'input_audio', unit: 'second', usd: 0.0001 }],
+  ] as const
+  for (const [kind, line] of others)
+    file.models.push({
+      ...{ id: `svc/${kind}`, kind, name: kind, pricing: { lines: [line] }, ...common },
+      targets: [{ provider: 'sounds', model: kind }],
+    })
 }
 
 const EMBEDDING_MODEL = 'svc/embed'
@@ -42,13 +58,29 @@ const EMBEDDING_MODEL = 'svc/embed'
 const SOLD = new RegExp(`${EMBEDDING_MODEL}|${modelAt(FORMAT_NAMES[0])}`)
 const ASKED = { 'content-type': 'application/json' }
 
-function send({ method, pathExample }: DocumentedOperation, body?: JsonValue, headers: Record<string, string> = {}) {
+function send(
+  { method, pathExample, isForm }: DocumentedOperation,
+  body?: JsonValue,
+  headers: Record<string, string> = {},
+) {
   const credentials = { authorization: `Bearer ${customer.key}` }
+  if (isForm && headers['content-type'] === undefined)
+    return fetch(gateway.url + pathExample, { method, headers: { ...credentials, ...headers }, body: formOf(body) })
   return fetch(gateway.url + pathExample, {
     method,
     headers: { ...ASKED, ...credentials, ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
+}
+
+/** The form of an example, in which `@` stands before the name of a file. */
+function formOf(body: JsonValue | undefined): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(isJsonObject(body) ? body : {})) {
+    const text = String(value)
+    form.append(name, text.startsWith('@') ? new File([wavOf(1)], text.slice(1)) : text)
+  }
+  return form
 }
 
 /** Expects `response` to be one of those that the operation documents, in every part of its body. */

@@ -10,6 +10,8 @@ export type DocumentedOperation = {
   method: string
   path: string
   description: string
+  /** Whether its body is a form with files. */
+  isForm: boolean
   tags: string[]
   /** The names of the schemes, one of which is asked for. */
   security: string[]
@@ -30,12 +32,13 @@ export function operationsOf(document: JsonObject): DocumentedOperation[] {
 function toOperation(document: JsonObject, path: string, method: string, operation: JsonObject): DocumentedOperation {
   const parameters = (operation.parameters ?? []) as { name: string; in: string; example?: string }[]
   const content = isJsonObject(operation.requestBody) ? (operation.requestBody.content as JsonObject) : {}
-  const json = content['application/json']
+  const json = content['application/json'] ?? content['multipart/form-data']
   return {
     name: `${method} ${path}`,
     method,
     path,
     description: String(operation.description),
+    isForm: 'multipart/form-data' in content,
     tags: operation.tags as string[],
     security: (operation.security as JsonObject[]).flatMap((scheme) => Object.keys(scheme)),
     parameters: parameters.map(({ name }) => name),

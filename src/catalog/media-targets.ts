@@ -1,0 +1,32 @@
+import { FORMATS } from '@/formats/index'
+import type { AnyModelFile } from './any-model-file'
+import type { FaultList } from './check'
+import type { MediaKind, ModelKind, Provider } from './types'
+
+/** The calls that targets of these kinds need. */
+const CALLS: Readonly<Partial<Record<ModelKind, string>>> = { speech: 'speech', transcription: 'transcriptions' }
+
+/** Reports a fault for each target whose provider's format or dialect has no calls for models of this kind. */
+export function checkMediaTargets(
+  { targets, kind }: AnyModelFile,
+  place: string,
+  providers: ReadonlyMap<string, Provider | undefined>,
+  faults: FaultList,
+): void {
+  const calls = kind && CALLS[kind]
+  if (calls === undefined) return
+  for (const [index, { provider: name }] of targets.entries()) {
+    const provider = providers.get(name)
+    if (!provider || hasCalls(provider, kind as MediaKind)) continue
+    const { format, dialect } = provider
+    const by = dialect.name === undefined ? '' : ` by ${dialect.name}`
+    faults.add(`${place}.targets[${index}].provider`, `${name} speaks ${format}${by}, which has no ${calls}`)
+  }
+}
+
+/** A dialect that leaves out the paths of its format has none of their calls. */
+function hasCalls({ format: name, dialect }: Provider, kind: MediaKind): boolean {
+  const format = FORMATS.get(name)
+  const lacksPaths = format?.endpoint.mediaUrl !== undefined && dialect.mediaUrl === undefined
+  return format?.media?.[kind] !== undefined && !lacksPaths
+}

@@ -1,0 +1,25 @@
+/** Requests for speech and for transcriptions, independent of formats. */
+import type { JsonObject } from '@/lib/json'
+
+export type SpeechRequest = {
+  /** The caller's fields that are passed on. */
+  fields: JsonObject
+  /** Whether the caller wants events with pieces of the sound instead of its bytes. */
+  wantsEvents: boolean
+  /** The file format of the sound, such as `mp3`. */
+  audioFormat: string
+  unlisted: readonly string[]
+}
+
+export type TranscriptionRequest = {
+  /** In the sound's own language, or translated to English. */
+  task: 'transcriptions' | 'translations'
+  file: File
+  /** The caller's fields that are passed on, in a form's spelling. */
+  fields: readonly (readonly [name: string, value: string])[]
+  answerFormat: string
+  stream: boolean
+  /** The sound's length by its own header; undefined if that cannot be read. */
+  seconds: number | undefined
+  unlisted: readonly string[]
+}

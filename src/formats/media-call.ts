@@ -1,0 +1,86 @@
+/** The part of a format's contract for requests that are no conversations: speech, transcriptions, pictures, ranked documents. */
+import type { SpeechRequest, TranscriptionRequest } from '@/chat/audio'
+import type { RoutePreferences } from '@/chat/preferences'
+import type { ProviderError } from '@/chat/provider-error'
+import type { Billable, Unit, UnitCount } from '@/chat/units'
+import type { Usage } from '@/chat/usage'
+import type { JsonObject } from '@/lib/json'
+import type { Format } from './format'
+
+/** A decoded request, with the most that it can cost. */
+export type MediaRequest = {
+  model: string
+  /** Whether the caller wants events or bytes as they come. */
+  stream: boolean
+  preferences?: RoutePreferences
+  userId?: string
+  /** Texts that the model reads, whose tokens are bounded and estimated. */
+  texts: readonly string[]
+  /** Input tokens beside those of the texts: bound and likely number. Only priced by models with prices for tokens. */
+  inputTokens?: { most: number; likely: number }
+  /** Answers asked for: each has at most the model's output tokens. Missing: one. */
+  answers?: number
+  /** The kind of all output tokens, if they have a price of their own. */
+  outputTokensAre?: Billable
+  /** The most units beside tokens, and the most input tokens with a price of their own. */
+  most: readonly UnitCount[]
+  /** Units charged if the provider states no usage. Missing: the input part of `most`. */
+  likely?: readonly UnitCount[]
+  /** Whether the provider counts exactly `most`, whatever it answers. */
+  isExact?: true
+  /** The most characters of input, if the model's `contextLength` counts them; undefined otherwise. */
+  characters?: number
+  /** Fields that no provider gets, unless the catalogue allows them. */
+  unlisted?: string[]
+  /** The call for a provider of this format; undefined if the format has none. */
+  callFor(provider: Format): MediaCall | undefined
+}
+
+/** The kinds of calls that a format has, by the catalogue's kind of model. */
+export interface MediaCalls {
+  image?: never
+  speech?(request: SpeechRequest): MediaCall
+  transcription?(request: TranscriptionRequest): MediaCall
+  rerank?: never
+}
+
+/** What the catalogue says about a target. */
+export type MediaTraits = {
+  model: string
+  quirks: ReadonlySet<string>
+  passFields: ReadonlySet<string>
+  /** Whether the model has a price for this unit. */
+  sells(unit: Unit): boolean
+}
+
+/** A call's body, and its path below the provider's address. Without a path it goes to the address of conversations. */
+type MediaBody = { path?: string; body: JsonObject | FormData; leftOut?: readonly string[] }
+
+/** A whole answer for the client. `usage`: null if the provider states none. */
+export type MediaAnswer = { body: string | Uint8Array<ArrayBuffer>; contentType: string; usage: Usage | null }
+
+/** Part of a streamed answer: bytes for the client, and what the provider said in it. */
+export type MediaPiece = { bytes: Uint8Array; usage?: Usage; error?: ProviderError }
+
+/** Reads a streamed answer while it is relayed. Synchronous, without I/O. */
+export interface MediaReader {
+  /** The content type for the client. */
+  readonly contentType: string
+  /** Whether an error can be told to the client as an event; otherwise its connection is closed. */
+  readonly isEvents: boolean
+  push(bytes: Uint8Array): MediaPiece
+  /** The rest, once the provider has closed. `isWhole`: whether nothing is missing. */
+  end(): MediaPiece & { isWhole: boolean }
+  /** The likely usage of the part that was relayed, for a provider that broke off before it stated any. */
+  likelyUsage?(): Usage
+}
+
+/** One kind of call at providers of a format. */
+export interface MediaCall {
+  /** Throws a GatewayError `invalid_request` if the provider can't be asked for this. */
+  encode(traits: MediaTraits): MediaBody
+  /** Undefined if `bytes` is no such answer. */
+  decode(bytes: Uint8Array<ArrayBuffer>, contentType: string, traits: MediaTraits): MediaAnswer | undefined
+  /** The reader of an answer with this content type; undefined if such an answer is read as a whole. Missing: all are. */
+  read?(contentType: string, traits: MediaTraits): MediaReader | undefined
+}

@@ -1,0 +1,155 @@
+/** Forms with files: what they mean, and what is refused. */
+import { describe, expect, test } from 'bun:test'
+import { fc } from '@test/support/property'
+import { GatewayError } from '@/chat/error'
+import { readForm } from '@/http/multipart'
+
+const MAX_BYTES = 100_000
+
+function requestOf(form: FormData): Request {
+  return new Request('http://gateway/', { method: 'POST', body: form })
+}
+
+function formOf(fields: readonly (readonly [string, string | Blob])[]): FormData {
+  const form = new FormData()
+  for (const [name, value] of fields) form.append(name, value)
+  return form
+}
+
+async function refusalOf(request: Request, maxBytes = MAX_BYTES): Promise<string> {
+  const error = await readForm(request, maxBytes).catch((caught: unknown) => caught)
+  return error instanceof GatewayError ? error.kind : `no refusal: ${String(error)}`
+}
+
+describe('the fields of a form', () => {
+  test('lists and objects are written in brackets', async () => {
+    const form = formOf([
+      ['model', 'm'],
+      ['list[]', 'a'],
+      ['list[]', 'b'],
+      ['numbered[0]', 'c'],
+      ['chunking[type]', 'auto'],
+      ['svc[providers][only][]', 'p'],
+      ['svc[zero_retention]', 'true'],
+    ])
+    const { json } = await readForm(requestOf(form), MAX_BYTES)
+    expect(json).toEqual({
+      ...{ model: 'm', list: ['a', 'b'], numbered: ['c'], chunking: { type: 'auto' } },
+      svc: { providers: { only: ['p'] }, zero_retention: true },
+    })
+  })
+
+  test('preferences may be one JSON text', async () => {
+    const { json } = await readForm(requestOf(formOf([['svc', '{"regions":["eu"]}']])), MAX_BYTES)
+    expect(json).toEqual({ svc: { regions: ['eu'] } })
+  })
+
+  test('a field with the name of an inherited one is a field', async () => {
+    const form = formOf([
+      ['__proto__', 'x'],
+      ['constructor[prototype]', 'y'],
+    ])
+    const { json } = await readForm(requestOf(form), MAX_BYTES)
+    expect(Object.entries(json)).toEqual([
+      ['__proto__', 'x'],
+      ['constructor', { prototype: 'y' }],
+    ])
+    expect(Object.hasOwn({}, 'prototype')).toBe(false)
+  })
+
+  test('any texts and bytes are read as they were sent', async () => {
+    const entry = fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.string({ unit: 'grapheme' }), fc.uint8Array())
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(entry, { selector: ([name]) => name, maxLength: 5 }), async (entries) => {
+        const form = new FormData()
+        for (const [name, text, bytes] of entries) {
+          form.append(name, text)
+          form.append(`${name}-file`, new File([bytes], 'a b"c.bin', { type: 'application/x' }))
+        }
+        if (entries.length === 0) return
+        const { json, files } = await readForm(requestOf(form), MAX_BYTES)
+        for (const [name, text, bytes] of entries) {
+          // Line ends of texts are CRLF in a form.
+          expect(json[name]).toBe(text.replace(/\r\n|\r|\n/g, '\r\n'))
+          const file = files?.get(`${name}-file`)?.[0]
+          expect(Buffer.from((await file?.arrayBuffer()) ?? new ArrayBuffer(0))).toEqual(Buffer.from(bytes))
+        }
+      }),
+    )
+  })
+
+  test('a form has the same fingerprint with another boundary, and another one with other content', async () => {
+    const fingerprint = async (fields: [string, string | Blob][]) => {
+      let digest = ''
+      const onBytes = (bytes: Uint8Array) => {
+        digest = Buffer.from(bytes).toString('hex')
+      }
+      await readForm(requestOf(formOf(fields)), MAX_BYTES, { onBytes })
+      return digest
+    }
+    const fields: [string, string | Blob][] = [
+      ['a', 'b'],
+      ['file', new File(['sound'], 'x.wav')],
+    ]
+    const first = await fingerprint(fields)
+    expect(await fingerprint(fields)).toBe(first)
+    expect(await fingerprint([['a', 'c'], ...fields.slice(1)])).not.toBe(first)
+    expect(await fingerprint([...fields.slice(0, 1), ['file', new File(['sounD'], 'x.wav')]])).not.toBe(first)
+  })
+})
+
+describe('a refused form', () => {
+  test('has another content type, no boundary, or is no form', async () => {
+    const post = (contentType: string, body: string) =>
+      new Request('http://gateway/', { method: 'POST', headers: { 'content-type': contentType }, body })
+    expect(await refusalOf(post('application/json', '{}'))).toBe('unsupported_media_type')
+    expect(await refusalOf(post('multipart/form-data', 'x'))).toBe('unsupported_media_type')
+    expect(await refusalOf(post('multipart/form-data; boundary=x', 'no form'))).toBe('invalid_request')
+    expect(await refusalOf(post('multipart/form-data; boundary=x', ''))).toBe('invalid_request')
+  })
+
+  test('has too many bytes, announced or not', async () => {
+    const form = () => formOf([['file', new File([Buffer.alloc(2_000)], 'x')]])
+    expect(await refusalOf(requestOf(form()), 1_000)).toBe('too_large')
+    const { body, headers } = requestOf(form())
+    const streamed = new Request('http://gateway/', { method: 'POST', body, headers })
+    expect(await refusalOf(streamed, 1_000)).toBe('too_large')
+  })
+
+  test.each([
+    ['too many parts', Array.from({ length: 257 }, (_, index) => [`f${index}`, 'x'] as const)],
+    [
+      'too long texts',
+      [
+        ['f', 'x'.repeat(99_000)],
+        ['g', 'x'.repeat(99_000)],
+        ['h', 'x'.repeat(99_000)],
+      ] as const,
+    ],
+    [
+      'a field twice',
+      [
+        ['f', 'x'],
+        ['f', 'y'],
+      ] as const,
+    ],
+    [
+      'a text and a list of one name',
+      [
+        ['f', 'x'],
+        ['f[]', 'y'],
+      ] as const,
+    ],
+    [
+      'a list and an object of one name',
+      [
+        ['f[]', 'x'],
+        ['f[a]', 'y'],
+      ] as const,
+    ],
+    ['too deep a name', [[`f${'[a]'.repeat(10)}`, 'x']] as const],
+    ['too long a name', [['f'.repeat(300), 'x']] as const],
+  ])('has %s', async (_, fields) => {
+    expect(await refusalOf(requestOf(formOf(fields)), 10 * MAX_BYTES)).toBe('invalid_request')
+  })
+})

@@ -1,0 +1,26 @@
+/** The part of docs/COMPATIBILITY.md on sound; test/gateway/media/ and test/clients/audio.test.ts prove it. */
+
+/** The section. */
+export function renderAudio(): string {
+  return `## Audio
+
+\`POST /v1/audio/speech\`, \`/v1/audio/transcriptions\` and \`/v1/audio/translations\`, at providers of **C** and of Azure OpenAI.
+
+| | |
+|---|---|
+| bytes of speech as they come, \`response_format\`, \`speed\`, \`instructions\` | ✓ |
+| \`stream_format: "sse"\` | ✓ |
+| speech of a model priced by tokens | ✓¹ |
+| \`json\`, \`verbose_json\`, \`diarized_json\`, \`srt\`, \`vtt\` | ✓ |
+| \`text\` | ✓² |
+| \`stream: true\` of a transcription | ✓³ |
+| \`timestamp_granularities[]\`, \`include[]\`, \`chunking_strategy\`, \`known_speaker_…[]\` | ✓ |
+| fields that are not listed | ~⁴ |
+| another model as a fallback | ✗ |
+
+1. the provider is asked for events, which state the usage; the client gets what it asked for
+2. the provider is asked for \`json\`, which states the usage
+3. a model that cannot stream answers as a whole
+4. left out, and named in \`x-svc-left-out\`
+`
+}
