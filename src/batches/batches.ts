@@ -10,7 +10,7 @@ import { SHARED } from '@/limits/shared-resources'
 import { type BatchRow, fieldsOf, toBatch } from './batch-row'
 import { createFiles, type Files } from './files'
 import { readResults } from './results'
-import { makerOf, seenBy, usedBytes } from './scope'
+import { makerOf, ROW_BYTES, seenBy, usedBytes } from './scope'
 import type { Batch, EndedState, LineResult, Listed, Listing, NewBatch, NewLine, Scope } from './types'
 
 export interface Batches {
@@ -92,7 +92,7 @@ export function createBatches({ database, retentionDays, windowMs = WINDOW_MS }:
       chunk.push({ batchId, place: place++, customId, request: body })
       if (models.size < MOST_MODELS) models.add(model)
       chunkMost += most
-      chunkBytes += Buffer.byteLength(body)
+      chunkBytes += Buffer.byteLength(body) + ROW_BYTES
       if (chunk.length >= CHUNK_LINES || chunkBytes >= CHUNK_BYTES) await write()
     }
     await write()

@@ -4,7 +4,7 @@ import { batchFileParts, batchFiles } from '@/db/batch-schema'
 import type { Database } from '@/db/client'
 import { randomBase62 } from '@/lib/ids'
 import { readResultText } from './results'
-import { makerOf, seenBy } from './scope'
+import { makerOf, ROW_BYTES, seenBy } from './scope'
 import type { BatchFile, Listed, Listing, Scope } from './types'
 
 /** A part of a file: small enough for memory, large enough for few statements. */
@@ -113,20 +113,17 @@ export function createFiles(database: Database, retentionDays: number): Files {
   }
 }
 
-/** Removes the results behind a file, and the file with them. */
+/** Deletes the lines that a file is made of, and the file with them. */
 async function deleteResults({ sql }: Database, batchId: string, isErrors: boolean): Promise<void> {
   const states = isErrors ? sql`('errored', 'expired')` : sql`('succeeded')`
   const name = isErrors ? sql`error_file_id` : sql`output_file_id`
   const size = isErrors ? sql`error_bytes` : sql`output_bytes`
   await sql`
     WITH gone AS (
-      SELECT place, octet_length(result) AS bytes FROM batch_lines
-      WHERE batch_id = ${batchId} AND state IN ${states} AND result IS NOT NULL FOR UPDATE
-    ), cleared AS (
-      UPDATE batch_lines SET result = NULL FROM gone
-      WHERE batch_lines.batch_id = ${batchId} AND batch_lines.place = gone.place RETURNING gone.bytes
+      DELETE FROM batch_lines WHERE batch_id = ${batchId} AND state IN ${states}
+      RETURNING coalesce(octet_length(result), 0) + ${ROW_BYTES} AS bytes
     )
-    UPDATE batches SET ${name} = NULL, ${size} = 0, bytes = bytes - (SELECT coalesce(sum(bytes), 0) FROM cleared)
+    UPDATE batches SET ${name} = NULL, ${size} = 0, bytes = bytes - (SELECT coalesce(sum(bytes), 0) FROM gone)
     WHERE id = ${batchId}`
 }
 

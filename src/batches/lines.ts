@@ -9,7 +9,7 @@ import type { Nano } from '@/lib/money'
 import { SHARED } from '@/limits/shared-resources'
 import { newFileId } from './files'
 import { fileBytes } from './results'
-import { usedBytesOf } from './scope'
+import { ROW_BYTES, usedBytesOf } from './scope'
 
 /** A batch whose next lines may run. */
 export type DueBatch = {
@@ -166,11 +166,16 @@ export async function endUnrun(database: Database, batchId: string): Promise<voi
   await closeBatch(database, batchId)
 }
 
-/** Gives a batch its final status and its files once all lines have ended. */
+/** Gives a batch its final status and its files once all lines have ended. OpenAI's files have no cancelled lines. */
 async function closeBatch({ sql }: Database, batchId: string): Promise<void> {
   const fileOf = (isMade: Fragment) => sql`CASE WHEN endpoint <> '/v1/messages' AND ${isMade} THEN ${newFileId()} END`
   await sql`
-    UPDATE batches SET ended_at = now(), paused = NULL, paused_message = NULL,
+    WITH gone AS (
+      DELETE FROM batch_lines l USING batches b
+      WHERE l.batch_id = ${batchId} AND l.state = 'canceled' AND b.id = ${batchId} AND b.endpoint <> '/v1/messages'
+        AND b.status = 'cancelling' AND b.succeeded + b.errored + b.canceled + b.expired = b.total RETURNING 1
+    )
+    UPDATE batches SET ended_at = now(), bytes = bytes - ${ROW_BYTES} * (SELECT count(*) FROM gone), paused = NULL, paused_message = NULL,
       status = CASE WHEN status = 'cancelling' THEN 'cancelled' WHEN expired > 0 THEN 'expired' ELSE 'completed' END,
       output_file_id = ${fileOf(sql`succeeded > 0`)}, error_file_id = ${fileOf(sql`errored + expired > 0`)},
       output_bytes = ${fileBytes(sql, batchId, sql`('succeeded')`)},

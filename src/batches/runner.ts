@@ -70,6 +70,7 @@ const BUSY_PAUSE_MS = 200
 const UNDECIDED_MS = 2_000
 /** An answer is stored within moments after its charge; after this time it never will be. */
 const STORE_GRACE_MS = 10_000
+const STORE_RETRY_MS = 500
 const STOP_TIMEOUT_MS = 5_000
 const STORAGE_PAUSE_MS = 15_000
 const STORAGE_FULL = 'The account has no room for further results. Delete files or batches.'
@@ -156,14 +157,27 @@ export function createBatchRunner({
       case 'end': {
         const { status, body, cost, isCharged, error } = answer
         const state = error || status !== 200 ? 'errored' : 'succeeded'
-        await endLine(database, batch.id, line, { state, status, requestId, body, cost }, isCharged)
-        return
+        return keepTrying(() => endLine(database, batch.id, line, { state, status, requestId, body, cost }, isCharged))
       }
       case 'retry':
         return putBack(database, batch.id, line, { waitMs: next.waitMs, cleared: tries, faults: faults + 1 })
       case 'wait':
         await delayBatch(database, batch.id, next.waitMs, next.pause)
         await putBack(database, batch.id, line, { waitMs: 0, cleared: tries, faults })
+    }
+  }
+
+  /** Repeats a write while Postgres is away: only this process has the answer. */
+  async function keepTrying(write: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      try {
+        await write()
+        return
+      } catch (error) {
+        if (isLeaving()) throw error
+        logger.warn('batch_result_not_stored', { reason: describeFailure(error) })
+        await Bun.sleep(STORE_RETRY_MS)
+      }
     }
   }
 

@@ -16,7 +16,10 @@ export async function makerOf({ sql }: Database, keyId: string): Promise<string 
   return key?.createdBy ?? null
 }
 
-/** The bytes of an account's files, waiting lines and results. */
+/** What a line, a file or a batch counts beside its content, so that many empty ones are no free storage. */
+export const ROW_BYTES = 256
+
+/** The bytes of an account's files, lines and results. */
 export async function usedBytes({ sql }: Database, accountId: string): Promise<number> {
   const [row] = await sql<{ bytes: number }[]>`SELECT ${usedBytesOf(sql, sql`${accountId}::text`)}::bigint AS bytes`
   return row?.bytes ?? 0
@@ -24,6 +27,6 @@ export async function usedBytes({ sql }: Database, accountId: string): Promise<n
 
 /** The same as an expression; `account` is a column or a parameter. */
 export function usedBytesOf(sql: Sql, account: Fragment): Fragment {
-  return sql`((SELECT coalesce(sum(f.bytes), 0) FROM batch_files f WHERE f.account_id = ${account})
-    + (SELECT coalesce(sum(b.bytes), 0) FROM batches b WHERE b.account_id = ${account}))`
+  return sql`((SELECT coalesce(sum(f.bytes + ${ROW_BYTES}), 0) FROM batch_files f WHERE f.account_id = ${account})
+    + (SELECT coalesce(sum(b.bytes + ${ROW_BYTES}), 0) FROM batches b WHERE b.account_id = ${account}))`
 }

@@ -92,11 +92,38 @@ test('deleted results are gone and free their storage; the batch and its counts 
   expect(await bytesOf()).toBeGreaterThan(0)
   await client.files.delete(made.output_file_id ?? '')
   expect(await bytesOf()).toBe(0)
+  const { sql } = gateway.gateway.database
+  expect([...(await sql`SELECT place FROM batch_lines WHERE batch_id = ${made.id}`)]).toEqual([])
   expect(await client.files.content(made.output_file_id ?? '').catch((error: unknown) => error)).toMatchObject({
     status: 404,
   })
   const batch = await client.batches.retrieve(made.id)
   expect(batch).toMatchObject({ output_file_id: null, request_counts: { total: 3, completed: 3, failed: 0 } })
+})
+
+test('a cancelled batch keeps only the lines that ran', async () => {
+  const client = clientOf(gateway.url, await gateway.customer('1'))
+  const asked = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
+  gateway.upstream.respond(async () => {
+    asked.resolve()
+    await answered.promise
+    return Response.json(chatCompletion('Yes', usageOf(10, 5)))
+  })
+  const made = await begin(
+    client,
+    Array.from({ length: 100 }, (_, index) => chatLine(`${index}`)),
+  )
+  await asked.promise
+  await client.batches.cancel(made.id)
+  answered.resolve()
+  const { request_counts } = await ended(client, made.id)
+  const { sql } = gateway.gateway.database
+  const [kept] = await sql`
+    SELECT count(*)::int AS lines, (sum(octet_length(result)) + count(*) * 256)::int AS bytes FROM batch_lines WHERE batch_id = ${made.id}`
+  const [row] = await sql`SELECT bytes, canceled FROM batches WHERE id = ${made.id}`
+  expect(kept).toEqual({ lines: request_counts?.completed, bytes: row?.bytes })
+  expect(row?.canceled).toBe(100 - (request_counts?.completed ?? 0))
 })
 
 test('a full share of storage refuses uploads and pauses batches until there is room', async () => {
