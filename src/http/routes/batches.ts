@@ -121,9 +121,9 @@ async function create(deps: HttpDeps, request: Request, { payer, scope, key }: F
       })
     }
     await deps.unpaid.admitFree(payer)
-    const { allowedModels, allowedProviders } = key
+    const { allowedModels, allowedProviders, dataRules } = key
     const { catalog, formats } = deps
-    const checks = { catalog, formats, allowed: { allowedModels, allowedProviders } }
+    const checks = { catalog, formats, allowed: { allowedModels, allowedProviders, dataRules } }
     const lines = readInputLines(files.read(file), {
       endpoint,
       maxLineBytes: deps.maxBodyBytes,
