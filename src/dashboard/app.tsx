@@ -15,7 +15,7 @@ import { Shell } from './shell'
 import { showAccount } from './shown-account'
 
 const AdministratorGate = lazyPage(async () => {
-  return (await import('@/dashboard/pages/settings/administrator-gate')).AdministratorGate
+  return (await import('@/people/sign-in/pages/administrator-gate')).AdministratorGate
 })
 const PUBLIC_PAGES = PAGES.filter(({ audience }) => audience === 'public')
 const PERSON_PAGES = PAGES.filter(({ audience }) => audience === 'person')

@@ -46,21 +46,23 @@ export const PAGES: readonly PageRoute[] = [
   page('/settings', 'limits.raise', () =>
     import('@/people/settings/pages/account-settings-page').then((module) => module.AccountSettingsPage),
   ),
-  page('/settings', 'person', () => import('./pages/settings/settings-page').then((module) => module.SettingsPage)),
+  page('/settings', 'person', () =>
+    import('@/people/sign-in/pages/settings-page').then((module) => module.SettingsPage),
+  ),
   page('/admin/orders', 'administrator', () =>
-    import('@/dashboard/pages/administration/orders-page').then((module) => module.AdminOrdersPage),
+    import('@/people/administration/pages/orders-page').then((module) => module.AdminOrdersPage),
   ),
   page('/admin/statements', 'administrator', () =>
-    import('@/dashboard/pages/administration/statements-page').then((module) => module.AdminStatementsPage),
+    import('@/people/administration/pages/statements-page').then((module) => module.AdminStatementsPage),
   ),
   page('/admin/accounts', 'administrator', () =>
-    import('@/dashboard/pages/administration/accounts-page').then((module) => module.AdminAccountsPage),
+    import('@/people/administration/pages/accounts-page').then((module) => module.AdminAccountsPage),
   ),
   page('/admin/accounts/:accountId', 'administrator', () =>
-    import('@/dashboard/pages/administration/account-page').then((module) => module.AdminAccountPage),
+    import('@/people/administration/pages/account-page').then((module) => module.AdminAccountPage),
   ),
   page('/admin/accounts/:accountId/requests', 'administrator', () =>
-    import('./pages/administration/requests-page').then((module) => module.AdminRequestsPage),
+    import('@/people/administration/pages/requests-page').then((module) => module.AdminRequestsPage),
   ),
   page('/admin/accounts/:accountId/failures', 'administrator', () =>
     import('@/people/usage/pages/failures-page').then((module) => module.AdminFailuresPage),
@@ -69,30 +71,30 @@ export const PAGES: readonly PageRoute[] = [
     import('@/people/usage/pages/statement-page').then((module) => module.AdminAccountStatementPage),
   ),
   page('/admin/approvals', 'administrator', () =>
-    import('@/dashboard/pages/administration/approvals-page').then((module) => module.AdminApprovalsPage),
+    import('@/people/administration/pages/approvals-page').then((module) => module.AdminApprovalsPage),
   ),
   page('/admin/providers', 'administrator', () =>
-    import('@/dashboard/pages/administration/providers/providers-page').then((module) => module.AdminProvidersPage),
+    import('@/people/administration/pages/providers-page').then((module) => module.AdminProvidersPage),
   ),
   page('/admin/margins', 'administrator', () =>
-    import('@/dashboard/pages/margins/margins-page').then((module) => module.AdminMarginsPage),
+    import('@/people/administration/pages/margins-page').then((module) => module.AdminMarginsPage),
   ),
   page('/admin/books', 'administrator', () =>
-    import('@/dashboard/pages/books/books-page').then((module) => module.AdminBooksPage),
+    import('@/people/administration/pages/books-page').then((module) => module.AdminBooksPage),
   ),
   page('/admin/reconciliation', 'administrator', () =>
-    import('@/dashboard/pages/margins/reconciliation-page').then((module) => module.AdminReconciliationPage),
+    import('@/people/administration/pages/reconciliation-page').then((module) => module.AdminReconciliationPage),
   ),
   page('/admin/audit', 'administrator', () =>
-    import('@/dashboard/pages/administration/audit-page').then((module) => module.AdminAuditPage),
+    import('@/people/administration/pages/audit-page').then((module) => module.AdminAuditPage),
   ),
-  page('/sign-in', 'public', () => import('./pages/sign-in/sign-in-page').then((module) => module.SignInPage)),
-  page('/sign-up', 'public', () => import('./pages/sign-in/sign-up-page').then((module) => module.SignUpPage)),
+  page('/sign-in', 'public', () => import('@/people/sign-in/pages/sign-in-page').then((module) => module.SignInPage)),
+  page('/sign-up', 'public', () => import('@/people/sign-in/pages/sign-up-page').then((module) => module.SignUpPage)),
   page('/forgot-password', 'public', () =>
-    import('./pages/sign-in/forgot-password-page').then((module) => module.ForgotPasswordPage),
+    import('@/people/sign-in/pages/forgot-password-page').then((module) => module.ForgotPasswordPage),
   ),
   page('/reset-password', 'public', () =>
-    import('./pages/sign-in/reset-password-page').then((module) => module.ResetPasswordPage),
+    import('@/people/sign-in/pages/reset-password-page').then((module) => module.ResetPasswordPage),
   ),
   page('/invitation', 'public', () =>
     import('@/people/members/pages/invitation-page').then((module) => module.InvitationPage),
@@ -100,20 +102,18 @@ export const PAGES: readonly PageRoute[] = [
   page('/confirm-alerts', 'public', () =>
     import('@/people/alerts/confirm-page').then((module) => module.ConfirmAlertsPage),
   ),
-  page('/leaked-key', 'public', () =>
-    import('./pages/leaked-key/leaked-key-page').then((module) => module.LeakedKeyPage),
-  ),
+  page('/leaked-key', 'public', () => import('@/people/keys/leaked-key-page').then((module) => module.LeakedKeyPage)),
   page('/leaked-key/off', 'public', () =>
-    import('./pages/leaked-key/leaked-key-page').then((module) => module.SwitchOffPage),
+    import('@/people/keys/leaked-key-page').then((module) => module.SwitchOffPage),
   ),
   page('/verify-email', 'public', () =>
-    import('./pages/sign-in/verify-email-page').then((module) => module.VerifyEmailPage),
+    import('@/people/sign-in/pages/verify-email-page').then((module) => module.VerifyEmailPage),
   ),
   page('/confirm-address', 'public', () =>
-    import('./pages/sign-in/confirm-address-page').then((module) => module.ConfirmAddressPage),
+    import('@/people/sign-in/pages/confirm-address-page').then((module) => module.ConfirmAddressPage),
   ),
   page('/undo-address', 'public', () =>
-    import('./pages/sign-in/undo-address-page').then((module) => module.UndoAddressPage),
+    import('@/people/sign-in/pages/undo-address-page').then((module) => module.UndoAddressPage),
   ),
 ]
 

@@ -1,9 +1,9 @@
 /** Operations as routes of the dashboard: behind its guard, with their schemas and documents. */
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { ADMIN_PREFIX } from '@/console/http/administration/context'
 import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/http/guard'
 import { NoFields } from '@/console/http/wire'
 import { ERRORS } from '@/http/openapi/errors'
+import { ADMIN_PREFIX } from '@/people/administration/context'
 import {
   type AdministrationCaller,
   type AnyAdministration,

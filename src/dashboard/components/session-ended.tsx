@@ -1,9 +1,9 @@
 /** A sign-in dialog, shown if the session ends while the pages are in use, so that nothing typed is lost. */
 import { Button, Modal, Stack, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { CodeForm, PasswordForm } from '@/dashboard/pages/sign-in/sign-in-steps'
 import { askAgain } from '@/dashboard/query'
 import { type Viewer, viewerChanged } from '@/dashboard/session'
+import { CodeForm, PasswordForm } from '@/people/sign-in/pages/sign-in-steps'
 import { takeEscape } from './escape'
 
 /** Above all other dialogs, which have 200 and 300. */

@@ -1,7 +1,6 @@
 /** The administrators' operations on an account's requests and statement. */
 import { Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
-import { type AdminDeps, OF_ACCOUNT, UsdInput } from '@/console/http/administration/context'
 import { DayText, PAGE, readDay } from '@/console/http/pages'
 import { CSV_FILE, NullableText } from '@/console/http/wire'
 import { MS_PER_DAY } from '@/lib/clock'
@@ -10,6 +9,7 @@ import { orNull } from '@/lib/schemas'
 import { administrationOver, FileAnswer } from '@/people/operation'
 import { FAILURES_DESCRIPTION, FailurePage, FailureQuery, readFailurePage } from '@/people/usage/failures'
 import { PeriodQuery, readStatementPage, StatementBody, StatementQuery, statementFile } from '@/people/usage/statement'
+import { type AdminDeps, OF_ACCOUNT, UsdInput } from './context'
 
 const RequestQuery = Type.Object({
   from: Type.Optional(DayText),

@@ -2,7 +2,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError } from '@/chat/error'
 import type { AccountView } from '@/console/administration/account-view'
-import { type AdminDeps, administratorOf, OF_ACCOUNT, Reason, Usd } from '@/console/http/administration/context'
 import { PAGE } from '@/console/http/pages'
 import { exactly, inUsd, isoMoments, listOf, mapPage } from '@/console/http/wire'
 import type { AccountBalance } from '@/ledger/outcomes'
@@ -12,6 +11,7 @@ import { KeyBody, keyBody } from '@/people/keys/bodies'
 import { MAX_KEY_LIMIT } from '@/people/keys/fields'
 import { administrationOver } from '@/people/operation'
 import { OrderBody, orderBody } from '@/people/orders/admin-bodies'
+import { type AdminDeps, administratorOf, OF_ACCOUNT, Reason, Usd } from './context'
 
 const StatusName = oneOf(['active', 'suspended'])
 

@@ -4,12 +4,12 @@ import { invalidRequest } from '@/chat/error'
 import { BOOK_STEPS, type BookPeriod, bookPeriodOf } from '@/console/administration/books/book-period'
 import { MOVEMENTS, type Movement } from '@/console/administration/books/book-rows'
 import { booksFile, booksFileName, tellBooks } from '@/console/administration/books/tell-books'
-import { type AdminDeps, MARGIN_SUMS, Usd } from '@/console/http/administration/context'
 import { DayText } from '@/console/http/pages'
 import { CSV_FILE, fileAnswer } from '@/console/http/wire'
 import { oneOf } from '@/lib/schemas'
 import { streamTexts } from '@/lib/streams/stream-texts'
 import { administrationOver, FileAnswer } from '@/people/operation'
+import { type AdminDeps, MARGIN_SUMS, Usd } from './context'
 
 const MARGIN = {
   ...MARGIN_SUMS,

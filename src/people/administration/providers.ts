@@ -2,14 +2,6 @@
 import { Type } from '@sinclair/typebox'
 import { ProviderNameSchema } from '@/catalog/schema'
 import { GatewayError } from '@/chat/error'
-import {
-  type AdminDeps,
-  administratorOf,
-  Id,
-  MARGIN_SUMS,
-  NullableUsd,
-  Usd,
-} from '@/console/http/administration/context'
 import { PAGE, wholeNumber } from '@/console/http/pages'
 import { listOf, mapPage, NullableText } from '@/console/http/wire'
 import { CHARGE_BASES } from '@/ledger/charge-basis'
@@ -18,6 +10,7 @@ import { formatUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
 import { administrationOver } from '@/people/operation'
 import { MAX_MARGIN_DAYS } from '@/usage/margins'
+import { type AdminDeps, administratorOf, Id, MARGIN_SUMS, NullableUsd, Usd } from './context'
 
 const Count = Type.Integer({ minimum: 0 })
 

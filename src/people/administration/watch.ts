@@ -2,11 +2,11 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import type { AuditRow } from '@/console/administration/audit-search'
-import type { AdminDeps } from '@/console/http/administration/context'
 import { PAGE } from '@/console/http/pages'
 import { isoMoments, listOf, mapPage, NullableText } from '@/console/http/wire'
 import { oneOf, orNull } from '@/lib/schemas'
 import { administrationOver } from '@/people/operation'
+import type { AdminDeps } from './context'
 
 const Count = Type.Integer({ minimum: 0 })
 const Milliseconds = orNull(Type.Number())

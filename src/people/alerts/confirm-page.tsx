@@ -6,11 +6,11 @@ import { useState } from 'react'
 import { ApiError } from '@/dashboard/client'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Loaded } from '@/dashboard/components/states/loaded'
-import { useMailedToken } from '@/dashboard/pages/sign-in/arrival'
-import { TextLink } from '@/dashboard/pages/sign-in/links'
-import { PublicFrame } from '@/dashboard/pages/sign-in/public-frame'
-import { BrokenLink, SignInForm } from '@/dashboard/pages/sign-in/sign-in-form'
 import { performOwn } from '@/people/client'
+import { useMailedToken } from '@/people/sign-in/pages/arrival'
+import { TextLink } from '@/people/sign-in/pages/links'
+import { PublicFrame } from '@/people/sign-in/pages/public-frame'
+import { BrokenLink, SignInForm } from '@/people/sign-in/pages/sign-in-form'
 
 type Question = { email: string; accountName: string; askedBy: string | null }
 

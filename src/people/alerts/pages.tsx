@@ -11,9 +11,9 @@ import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { formatMoney } from '@/dashboard/format'
-import { checkEmail } from '@/dashboard/pages/sign-in/rules'
 import { askAgain } from '@/dashboard/query'
 import { perform, type ResultOf } from '@/people/client'
+import { checkEmail } from '@/people/sign-in/pages/rules'
 import { ALERT_MAILS, MAX_ALERT_ADDRESSES, type MailWords, SCHEDULED_MAILS } from './fields'
 
 type Alerts = ResultOf<'GET /alerts'>

@@ -8,8 +8,8 @@ import { Moment } from '@/dashboard/components/moment'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
-import { FilterInput } from '@/dashboard/pages/administration/filter-input'
 import { filled, usePages } from '@/dashboard/query'
+import { FilterInput } from '@/people/administration/pages/filter-input'
 import { perform, type ResultOf } from '@/people/client'
 
 type AuditEntry = ResultOf<'GET /audit'>['items'][number]

@@ -1,12 +1,12 @@
 /** Orders and payments in responses for administrators. */
 import { type Static, Type } from '@sinclair/typebox'
-import { Usd } from '@/console/http/administration/context'
 import { isoMoments, NullableText } from '@/console/http/wire'
 import { formatCents } from '@/console/orders/cents'
 import type { FoundOrder, Order, OrderDetails, Payment, Reversal } from '@/console/orders/types'
 import { ORDER_ORIGINS, PAYMENT_STATES } from '@/db/orders-schema'
 import { titled } from '@/http/openapi/titled'
 import { oneOf, orNull } from '@/lib/schemas'
+import { Usd } from '@/people/administration/context'
 import { MethodName, StateName } from './bodies'
 
 export const PaymentStateName = oneOf(PAYMENT_STATES)

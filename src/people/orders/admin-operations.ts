@@ -1,8 +1,8 @@
 /** The administrators' operations on orders, payments and credit. */
 import { Type } from '@sinclair/typebox'
-import { type AdminDeps, Id, Usd } from '@/console/http/administration/context'
 import { PageQuery } from '@/console/http/pages'
 import { listOf } from '@/console/http/wire'
+import { type AdminDeps, Id, Usd } from '@/people/administration/context'
 import { administrationOver } from '@/people/operation'
 import { FoundOrderBody, OrderDetailBody, PaymentBody, ReversalBody } from './admin-bodies'
 import * as admin from './administration'

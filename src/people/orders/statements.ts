@@ -4,11 +4,11 @@ import { GatewayError } from '@/chat/error'
 import type { PreviewOutcome } from '@/console/administration/statements/preview'
 import { MAX_STATEMENT_CHARS } from '@/console/administration/statements/statement'
 import { KEPT_VERDICTS, type KnownOrder } from '@/console/administration/statements/verdict'
-import { administratorOf, Reason, Usd } from '@/console/http/administration/context'
 import { exactly } from '@/console/http/wire'
 import { formatCents } from '@/console/orders/cents'
 import { LINE_RESULTS, LINE_VERDICTS } from '@/db/administration-schema'
 import { oneOf, orNull } from '@/lib/schemas'
+import { administratorOf, Reason, Usd } from '@/people/administration/context'
 import type { AdminCall } from './administration'
 
 const LineBody = Type.Object({

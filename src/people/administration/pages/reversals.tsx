@@ -5,8 +5,8 @@ import { ShowMore } from '@/dashboard/components/lists/show-more'
 import { Moment } from '@/dashboard/components/moment'
 import { Section } from '@/dashboard/components/section'
 import { ErrorState } from '@/dashboard/components/states/error-state'
-import { type OrderDetails, useOpenReversals } from '@/dashboard/pages/administration/admin-data'
-import { formatAmount, reversalFaultWords, reversalWords } from '@/dashboard/pages/administration/words'
+import { type OrderDetails, useOpenReversals } from './admin-data'
+import { formatAmount, reversalFaultWords, reversalWords } from './words'
 
 type ReversalFactsProps = { reversal: OrderDetails['reversals'][number]; children?: ReactNode }
 

@@ -13,7 +13,7 @@ import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Status } from '@/dashboard/components/status'
 import { formatCount } from '@/dashboard/format'
-import { FilterInput } from '@/dashboard/pages/administration/filter-input'
+import { FilterInput } from './filter-input'
 import { type Gap, type GapFilters, type GapRecord, useCountGaps } from './margins-data'
 
 const GAP_WORDS: Readonly<Record<NonNullable<Gap>, string>> = {

@@ -9,15 +9,9 @@ import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { formatCount, formatDuration } from '@/dashboard/format'
-import {
-  type Health,
-  type ProviderHealth,
-  type TierReport,
-  useHealth,
-  useTierReport,
-} from '@/dashboard/pages/administration/admin-data'
-import { CIRCUIT_WORDS, KEY_WORDS } from '@/dashboard/pages/administration/words'
+import { type Health, type ProviderHealth, type TierReport, useHealth, useTierReport } from './admin-data'
 import { ProviderTrial, TargetName } from './provider-trial'
+import { CIRCUIT_WORDS, KEY_WORDS } from './words'
 
 export function AdminProvidersPage() {
   const health = useHealth()

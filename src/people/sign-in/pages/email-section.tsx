@@ -11,11 +11,11 @@ import { Moment } from '@/dashboard/components/moment'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
-import { checkEmail, checkEntered, useSignInOptions } from '@/dashboard/pages/sign-in/rules'
-import { EmailField } from '@/dashboard/pages/sign-in/sign-in-form'
 import { askAgain } from '@/dashboard/query'
 import { performOwn } from '@/people/client'
 import { AnyCodeField } from './password-prompt'
+import { checkEmail, checkEntered, useSignInOptions } from './rules'
+import { EmailField } from './sign-in-form'
 
 const PENDING_KEY = ['pending-address']
 

@@ -7,12 +7,12 @@ import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
-import { ReversalFacts } from '@/dashboard/pages/administration/reversals/reversals'
 import { administer } from '@/people/client'
 import { methodWords, STATE_WORDS } from '@/people/orders/pages/words'
 import { type OrderDetails, type Payment, useOrder } from './admin-data'
 import { Facts } from './facts'
 import { openMoneyDialog } from './money-dialog'
+import { ReversalFacts } from './reversals'
 import { eventWords, formatAmount, mismatchWords } from './words'
 
 type OrderDrawerProps = {

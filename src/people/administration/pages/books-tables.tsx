@@ -4,8 +4,8 @@ import { DataTable } from '@/dashboard/components/lists/data-table'
 import { Money } from '@/dashboard/components/money'
 import { Status } from '@/dashboard/components/status'
 import { decimalsOf } from '@/dashboard/format'
-import { Known } from '@/dashboard/pages/margins/margin-table'
 import { type BookSums, type Books, type CashSums, TERMS, wayLabel } from './books-data'
+import { Known } from './margin-table'
 
 /** The opening liability, all movements, and the closing liability, with all digits. */
 export function EquationTable({ sums }: { sums: BookSums }) {

@@ -12,11 +12,11 @@ import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Former } from '@/dashboard/components/states/former'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { formatCount, formatDay } from '@/dashboard/format'
-import { Known, MarginTable } from '@/dashboard/pages/margins/margin-table'
 import { formatDrawnMoney } from '@/people/usage/pages/chart-steps'
 import { daysOf, PERIODS } from '@/people/usage/pages/periods'
 import { type BookStep, type Books, booksFilePath, TERMS, useBooks } from './books-data'
 import { CashTable, EquationTable, PeriodTable } from './books-tables'
+import { Known, MarginTable } from './margin-table'
 
 const STEPS = [
   { value: 'day', label: 'By day' },

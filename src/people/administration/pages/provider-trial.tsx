@@ -5,8 +5,8 @@ import { ErrorState } from '@/dashboard/components/states/error-state'
 import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { Status } from '@/dashboard/components/status'
 import { formatDuration } from '@/dashboard/format'
-import { type Trials, useTrial } from '@/dashboard/pages/administration/admin-data'
-import { TRIAL_WORDS } from '@/dashboard/pages/administration/words'
+import { type Trials, useTrial } from './admin-data'
+import { TRIAL_WORDS } from './words'
 
 type TrialRow = Trials['targets'][number]
 

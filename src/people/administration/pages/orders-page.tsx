@@ -11,11 +11,11 @@ import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Status } from '@/dashboard/components/status'
-import { OpenReversals } from '@/dashboard/pages/administration/reversals/reversals'
 import { methodWords, STATE_WORDS } from '@/people/orders/pages/words'
 import { type FoundOrder, type OrderFilters, useOrders } from './admin-data'
 import { FilterInput } from './filter-input'
 import { OrderDrawer } from './order-drawer'
+import { OpenReversals } from './reversals'
 import { UnmatchedPayments } from './unmatched-payments'
 
 const FILTER_NAMES = ['reference', 'email', 'amount', 'state', 'claimed'] as const
