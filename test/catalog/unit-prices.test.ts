@@ -1,6 +1,7 @@
 /** Prices by other units: random usages cost the exact sum of their lines, and never more than their hold. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
+import { atBatchPrice } from '@/catalog/batch-price'
 import { pricesFor, requestCost, worstCaseCost } from '@/catalog/price'
 import type { PriceList, UnitPrice } from '@/catalog/types'
 import { tokensWithin, unitsWithin, withFee } from '@/catalog/unit-prices'
@@ -8,7 +9,7 @@ import { type Billable, isInput, UNITS_OF, type Unit, type UnitCount } from '@/c
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
 import { decideCharge } from '@/gateway/charge/charge'
 import type { Pico } from '@/lib/money'
-import { arbitraryPricing, prices } from './sample-requests'
+import { arbitraryPricing, modelOf, prices } from './sample-requests'
 
 const PAIRS = Object.entries(UNITS_OF).flatMap(([billable, units]) =>
   units.map((unit) => ({ billable: billable as Billable, unit })),
@@ -135,6 +136,14 @@ describe('the cost of units', () => {
     ]
     // 0.2 for the pictures, 0.012 for the sound, 0.00175 for 700 tokens of text
     expect(requestCost(list, { ...ZERO_USAGE, uncached: 1_000, units })).toBe(213_750_000 as never)
+  })
+
+  test('a batch discount lowers the prices of lines too', () => {
+    const pricing = { base: prices(1_000, 1_000), steps: [], lines: [line('input_audio', 9_000)] }
+    const units: UnitCount[] = [{ billable: 'input_audio', unit: 'token', count: 10 }]
+    const usage = { ...ZERO_USAGE, uncached: 10, units }
+    const model = atBatchPrice({ ...modelOf(pricing), batchDiscount: 0.5 })
+    expect([requestCost(pricing, usage), requestCost(model.pricing, usage)]).toEqual([90, 45] as never)
   })
 
   test('a part that exceeds its tokens is charged for these tokens only', () => {
