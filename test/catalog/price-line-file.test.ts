@@ -1,5 +1,6 @@
 /** Price lines in the catalogue file: other forms of today's prices, models that are sold by other units, and their mistakes. */
 import { describe, expect, test } from 'bun:test'
+import { documentedBlocks } from '@test/deploy/documents/blocks'
 import { loadCatalog } from '@/catalog/catalog'
 import { changesBetween } from '@/catalog/changes'
 import { modelsAtALoss } from '@/catalog/losses'
@@ -132,6 +133,12 @@ describe('price lines', () => {
       expect(load({ ...PICTURES, kind, pricing: { lines: [{ billable, unit, usd: 1 }] } }).kind).toBe(kind as never)
     }
   })
+})
+
+test('the documented lines are valid', async () => {
+  const block = (await documentedBlocks()).find(({ info }) => info === 'json lines')
+  const stated = JSON.parse(`{${block?.text}}`) as Fields
+  expect(load({ ...PICTURES, ...stated }).pricing.lines).toHaveLength(3)
 })
 
 describe('faulty price lines', () => {

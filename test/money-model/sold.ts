@@ -4,24 +4,30 @@ import { catalogOf, modelOf, providerOf, requestOf, tierOf } from '@test/routing
 import { measurePrompt } from '@/catalog/estimate'
 import { requestCost } from '@/catalog/price'
 import { createLiveCatalog, type LiveCatalog } from '@/catalog/reload/live-catalog'
-import type { Catalog, Model } from '@/catalog/types'
+import type { Catalog, Model, UnitPrice } from '@/catalog/types'
+import { withFee } from '@/catalog/unit-prices'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
+import { withUnits } from '@/chat/usage'
 import { quickSize } from '@/gateway/hold/hold-size'
-import type { Nano } from '@/lib/money'
+import type { Nano, Pico } from '@/lib/money'
 import { buildPlan } from '@/routing/plan/plan'
 
 /** Of each model the price of a token, in pico-USD, undefined if it is not sold; which of them the tier chooses from; and whether the first falls back to the second. */
 type Offer = { prices: readonly (number | undefined)[]; candidates: readonly number[]; isFallingBack: boolean }
 
 /** What one request was planned by: it stays so, whatever is sold by the time that it is charged. */
-export type Sale = { model: Model; price: number; amount: Nano; inputCost: Nano; tokens: number }
+export type Sale = { model: Model; index: number; price: number; amount: Nano; inputCost: Nano; tokens: number }
 
 const FIRST_OFFER: Offer = { prices: [2_000, 2_000, 75_000], candidates: [0, 1, 2], isFallingBack: true }
 
 const TIER = 'auto-any'
 const PICO_PER_USD = 1_000_000
-const OUTPUT_FACTOR = 4
+/** Of each model: the dearest price of an output token, in prices of its input, and the fee of a request in pico-USD. */
+const OUTPUT_FACTORS = [4, 4, 8]
+const FEES = [0, 700_000_500, 0]
+/** The model whose output may be pictures, at a price of their own. */
+const PICTURE_MODEL = 2
 const NO_USAGE = { uncached: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 }
 
 /** What one gateway sells. */
@@ -60,23 +66,34 @@ export function plan({ live, offer }: Shop, wish: Wish, available?: number): Sal
   expect(planned?.models.map(({ id }) => id).sort()).toEqual(may.length === 0 ? undefined : may.map(idOf).sort())
   if (!planned) return undefined
   const prompt = measurePrompt(request)
-  const dearest = Math.max(...may.map((index) => offer.prices[index] ?? 0))
-  const beside = prompt.overheadTokens + OUTPUT_FACTOR * output
-  const most = available === undefined ? wish.tokens : Math.floor((Math.max(available, 0) * 1_000) / dearest) - beside
-  const tokens = Math.max(most, 0)
+  const besideAt = (index: number) => prompt.overheadTokens + (OUTPUT_FACTORS[index] ?? 0) * output
+  const picoAt = (index: number, used: number) => used * (offer.prices[index] ?? 0) + (FEES[index] ?? 0)
+  const payable = may.map((index) => {
+    const pico = Math.max(available ?? 0, 0) * 1_000 - (FEES[index] ?? 0)
+    return Math.floor(pico / (offer.prices[index] ?? 0)) - besideAt(index)
+  })
+  const tokens = Math.max(available === undefined ? wish.tokens : Math.min(...payable), 0)
   const { amount, inputCost } = quickSize({ request, prompt, plan: planned }, tokens)
   // In integers once more: as much as the dearest asks, rounded up to a nano-USD, once.
-  expect<number>(amount).toBe(Math.ceil(((tokens + beside) * dearest) / 1_000))
+  expect<number>(amount).toBe(
+    Math.max(...may.map((index) => Math.ceil(picoAt(index, tokens + besideAt(index)) / 1_000))),
+  )
   const model = planned.models[answers % planned.models.length] as Model
-  const price = offer.prices[may.find((index) => idOf(index) === model.id) ?? 0] ?? 0
-  return { model, price, amount, inputCost, tokens: tokens + beside }
+  const index = may.find((one) => idOf(one) === model.id) ?? 0
+  return { model, index, price: offer.prices[index] ?? 0, amount, inputCost, tokens: tokens + besideAt(index) }
 }
 
 /** What a share of what was held for costs, in percent, at the model that answers. */
-export function costOf({ model, price, tokens }: Sale, share: number): Nano {
+export function costOf({ model, index, price, tokens }: Sale, share: number): Nano {
   const used = Math.floor((tokens * share) / 100)
-  const cost = requestCost(model.pricing, { ...NO_USAGE, uncached: used })
-  expect<number>(cost).toBe(Math.ceil((used * price) / 1_000))
+  const factor = OUTPUT_FACTORS[PICTURE_MODEL] ?? 1
+  // About half of the charge is for pictures.
+  const pictures = index === PICTURE_MODEL ? Math.floor(used / (2 * factor)) : 0
+  const usage = withUnits({ ...NO_USAGE, uncached: used - factor * pictures, output: pictures }, [
+    { billable: 'output_image', unit: 'token', count: pictures },
+  ])
+  const cost = requestCost(model.pricing, withFee(usage, model.pricing))
+  expect<number>(cost).toBe(Math.ceil((used * price + (FEES[index] ?? 0)) / 1_000))
   return cost
 }
 
@@ -93,12 +110,21 @@ function idOf(index: number): string {
   return `svc/model-${index}`
 }
 
+function linesOf(index: number, price: number): UnitPrice[] {
+  const fee = FEES[index] ?? 0
+  if (fee > 0) return [{ billable: 'request', unit: 'request', price: fee as Pico }]
+  if (index !== PICTURE_MODEL) return []
+  return [{ billable: 'output_image', unit: 'token', price: ((OUTPUT_FACTORS[index] ?? 0) * price) as Pico }]
+}
+
 function catalogFor({ prices, candidates, isFallingBack }: Offer): Catalog {
   const provider = providerOf('p')
   const models = prices.map((price, index) => {
     if (price === undefined) return undefined
     const fallback = index === 0 && isFallingBack && prices[1] !== undefined ? [idOf(1)] : []
-    return modelOf(idOf(index), [provider], { usd: price / PICO_PER_USD, fallback })
+    const model = modelOf(idOf(index), [provider], { usd: price / PICO_PER_USD, fallback })
+    const lines = linesOf(index, price)
+    return lines.length > 0 ? { ...model, pricing: { ...model.pricing, lines } } : model
   })
   const chosen = candidates.flatMap((index) => models[index] ?? [])
   const tiers = chosen.length > 0 ? [tierOf(TIER, 'smart', chosen)] : []

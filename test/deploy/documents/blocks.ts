@@ -92,6 +92,7 @@ export const RULES: readonly Rule[] = [
   },
   { document: 'docs/operations/catalogue.md', info: 'sh', by: 'test/cli/suggest-models.test.ts' },
   { document: 'docs/operations/catalogue.md', info: 'json pricing', by: 'test/catalog/service-tiers.test.ts' },
+  { document: 'docs/operations/catalogue.md', info: 'json lines', by: 'test/catalog/price-line-file.test.ts' },
   {
     document: 'docs/operations/azure.md',
     info: 'json providers',
