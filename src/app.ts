@@ -23,6 +23,7 @@ import { generateContentRoutes } from '@/http/routes/generate-content'
 import { generationRoutes } from '@/http/routes/generation'
 import { guideRoutes } from '@/http/routes/guide'
 import { keyRoutes } from '@/http/routes/key'
+import { messageBatchRoutes } from '@/http/routes/message-batches'
 import { messagesRoutes } from '@/http/routes/messages'
 import { modelsRoutes } from '@/http/routes/models'
 import { opsRoutes } from '@/http/routes/ops'
@@ -60,6 +61,7 @@ export function buildApp(deps: AppDeps): AnyElysia {
       .use(modelsRoutes(deps))
       .use(fileRoutes(deps))
       .use(batchRoutes(deps))
+      .use(messageBatchRoutes(deps))
       .use(routeRoutes(deps))
       .use(usageRoutes(deps))
       .use(keyRoutes(deps))

@@ -243,8 +243,9 @@ function assemble(parts: Parts): GatewayDeps {
   const idempotency = config.hasIdempotencyKeys
     ? { ...createStoredClaims(parts), finishUnseenMs: FINISH_UNSEEN_MS }
     : undefined
+  const batches = assembleBatches({ config, database })
   const dashboard = assembleDashboard({
-    ...{ ...parts, router, routingCounts: metrics.routing, storedResponses },
+    ...{ ...parts, batches: batches.batches, router, routingCounts: metrics.routing, storedResponses },
     keepResponsesFor: keepingFor(database, storedResponses),
     idempotency,
   })
@@ -277,7 +278,7 @@ function assemble(parts: Parts): GatewayDeps {
     managementKeys: dashboard.managementKeys,
     hashEndUser: createEndUserHash(secrets?.[0], () => readOrCreateSecret(database)),
     storedResponses,
-    ...assembleBatches({ config, database }),
+    ...batches,
     observer: createTierObserver({
       shareOf: (tier) => catalog.current.tiers.get(tier)?.observe ?? 0,
       ...{ database, clock: systemClock, logger },

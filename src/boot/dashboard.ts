@@ -54,7 +54,7 @@ type DashboardParts = {
   router: HealthSources['router']
   routingCounts: HealthSources['counts']
   logger: Logger
-} & Pick<DashboardDeps, 'storedResponses' | 'keepResponsesFor' | 'idempotency'>
+} & Pick<DashboardDeps, 'batches' | 'storedResponses' | 'keepResponsesFor' | 'idempotency'>
 
 export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetDeps {
   const { config, catalog, database, reading, ledger, redis, topUps, logger } = parts
@@ -110,7 +110,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     membershipIn: (accountId, userId) => membershipIn(database, accountId, userId),
     auth,
     mailSecrets: parts.mails.secrets,
-    storedResponses: parts.storedResponses,
+    ...{ batches: parts.batches, storedResponses: parts.storedResponses },
     keepResponsesFor: parts.keepResponsesFor,
     readAddresses: (accountId) => accountAddresses(database, accountId),
     readKeyPolicy: (accountId) => readKeyPolicy(database, accountId),

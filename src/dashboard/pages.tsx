@@ -23,6 +23,10 @@ export const PAGES: readonly PageRoute[] = [
   page('/failures', 'usage.read', () =>
     import('@/people/usage/pages/failures-page').then((module) => module.FailuresPage),
   ),
+  page('/batches', 'usage.read', () => import('@/people/batches/pages').then((module) => module.BatchesPage)),
+  page('/batches/:batchId', 'usage.read', () =>
+    import('@/people/batches/batch-page').then((module) => module.BatchPage),
+  ),
   page('/credit', 'billing.read', () =>
     import('@/people/orders/pages/credit-page').then((module) => module.CreditPage),
   ),

@@ -36,16 +36,24 @@ export async function askAgain(filters: QueryFilters = {}): Promise<void> {
   )
 }
 
-/** A paginated list. `ask` gets the query parameters of the page, empty for the first. The old list stays until the new one has loaded. */
+/** How often a page whose figures are still changing asks for them. */
+export const NEWS_MS = 5_000
+
+/**
+ * A paginated list. `ask` gets the query parameters of the page, empty for the first. The old list stays until the new one has loaded.
+ * While `isChanging` is true of a page, the list is loaded again every few seconds.
+ */
 export function usePages<Page extends { nextCursor: string | null }>(
   queryKey: readonly unknown[],
   ask: (page: { cursor?: string }) => Promise<Page>,
+  isChanging: (page: Page) => boolean = () => false,
 ) {
   return useInfiniteQuery({
     queryKey,
     initialPageParam: '',
     queryFn: ({ pageParam }) => ask(pageParam === '' ? {} : { cursor: pageParam }),
     getNextPageParam: (page) => page.nextCursor ?? undefined,
+    refetchInterval: ({ state }) => (state.data?.pages.some(isChanging) ? NEWS_MS : false),
     placeholderData: keepPreviousData,
   })
 }

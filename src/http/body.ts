@@ -107,7 +107,8 @@ export async function readBytes(
   return bytes
 }
 
-function checkHeaders(headers: Headers, maxBytes: number, type: string): number | undefined {
+/** The announced length of a body, if any. Throws 415 for another content type or an encoded body, and 413 above `maxBytes`. */
+export function checkHeaders(headers: Headers, maxBytes: number, type: string): number | undefined {
   const contentType = headers.get('content-type') ?? ''
   if (contentType !== type && contentType.split(';', 1)[0]?.trim().toLowerCase() !== type) {
     throw new GatewayError('unsupported_media_type', `The Content-Type header must be '${type}'.`)
@@ -139,7 +140,7 @@ async function readPieces(
 }
 
 /** If the client disconnects before its request is complete, the error counts as the client's and gets no response. */
-function unreadable(request: Request, cause: unknown): unknown {
+export function unreadable(request: Request, cause: unknown): unknown {
   if (cause instanceof GatewayError) return cause
   const message = request.signal.aborted
     ? 'The body ended before it was complete.'
@@ -187,6 +188,7 @@ function notJson(bytes: Uint8Array, cause: unknown): GatewayError {
   return new GatewayError('invalid_request', message, { cause })
 }
 
-function tooLarge(maxBytes: number): GatewayError {
+/** The error for a body above `maxBytes`. */
+export function tooLarge(maxBytes: number): GatewayError {
   return new GatewayError('too_large', `The body exceeds the limit of ${maxBytes} bytes.`)
 }

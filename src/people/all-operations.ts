@@ -7,6 +7,7 @@ import { WATCH_ADMINISTRATION } from '@/people/administration/watch'
 import { ALERT_LINK_OPERATIONS } from '@/people/alerts/link-routes'
 import { ALERT_OPERATIONS } from '@/people/alerts/operations'
 import { AUDIT_OPERATIONS } from '@/people/audit/operations'
+import { BATCH_OPERATIONS } from '@/people/batches/operations'
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import { LEAKED_KEY_OPERATIONS } from '@/people/keys/leaked-keys'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
@@ -38,6 +39,7 @@ export const ACCOUNT_OPERATIONS = [
   ...AUDIT_OPERATIONS,
   ...ALERT_OPERATIONS,
   ...USAGE_OPERATIONS,
+  ...BATCH_OPERATIONS,
   ...MANAGEMENT_KEY_OPERATIONS,
   ...STORED_RESPONSE_OPERATIONS,
 ] as const

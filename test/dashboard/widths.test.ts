@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { adjustment, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { makeTeam } from '@test/dashboard/screenshots/team'
+import { storeBatch } from '@test/people/batches/stored'
 import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { signUpPerson } from '@test/support/person'
 import { addCredit, ask, flushed } from '@test/usage/customer'
@@ -59,6 +60,10 @@ beforeAll(async () => {
   await makeTeam(gateway, first, { company: NAME, models: ['svc/alpha'], others, keyId: key.keyId })
   await ask(gateway, key.key)
   await flushed(gateway, accountId)
+  const batchId = await storeBatch(gateway, {
+    ...{ accountId, keyId: key.keyId, status: 'in_progress', paused: 'no_credit' },
+    lines: [{ customId: 'x'.repeat(64), state: 'errored', body: { error: { message: `No ${'y'.repeat(100)}.` } } }],
+  })
   paths = [
     ...[
       '',
@@ -70,7 +75,17 @@ beforeAll(async () => {
       '/credit',
       `/credit/orders/${order.orderId}`,
     ],
-    ...['/credit/statement', '/failures', '/members', '/alerts', '/budgets', '/settings', `/a/${accountId}/settings`],
+    ...[
+      '/batches',
+      `/batches/${batchId}`,
+      '/credit/statement',
+      '/failures',
+      '/members',
+      '/alerts',
+      '/budgets',
+      '/settings',
+      `/a/${accountId}/settings`,
+    ],
     ...Object.keys(ADMIN_PAGES),
     `/admin/accounts/${accountId}`,
   ]

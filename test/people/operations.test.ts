@@ -4,6 +4,7 @@ import { run as runCommand } from '@test/cli/run'
 import { makeManagementKey } from '@test/console/http/management/caller'
 import { dashboardRoutesOf, fillPath } from '@test/console/http/routes'
 import { loggedToken } from '@test/console/http/support'
+import { storeBatch } from '@test/people/batches/stored'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
@@ -59,6 +60,7 @@ const PREPARED: Record<string, () => Promise<Prepared>> = {
   'invitation.resend': async () => ({ names: await invite('again@example.test') }),
   'invitation.revoke': async () => ({ names: await invite('no-more@example.test') }),
   'management_key.revoke': async () => ({ names: { id: (await makeManagementKey(owner)).id } }),
+  'batch.cancel': runningBatch,
   'member.join': invitee,
   'invitation.decline': invitee,
 }
@@ -88,6 +90,14 @@ async function join(): Promise<Person> {
 async function invite(email: string): Promise<{ invitationId: string }> {
   const { body } = await owner.json('POST', '/dashboard/api/a/:accountId/invitations', { email, role: 'viewer' })
   return body as { invitationId: string }
+}
+
+/** A batch of the owner, which no gateway runs. */
+async function runningBatch(): Promise<Prepared> {
+  const made = await gateway.apiKeys.create({ accountId, name: 'nightly', createdBy: owner.viewer.userId })
+  if (made.kind !== 'created') throw new Error(made.kind)
+  const lines = [{ customId: 'one', state: 'waiting' }] as const
+  return { names: { id: await storeBatch(gateway, { accountId, keyId: made.keyId, status: 'in_progress', lines }) } }
 }
 
 /** Somebody who has the mail of an invitation. */

@@ -7,6 +7,7 @@ import type { AdminDeps } from '@/people/administration/context'
 import { type AlertDeps, unsubscribeRoutes } from '@/people/alerts/link-routes'
 import { ACCOUNT_OPERATIONS, ADMINISTRATION, PERSONAL_OPERATIONS, VISITOR_OPERATIONS } from '@/people/all-operations'
 import type { AuditDeps } from '@/people/audit/operations'
+import type { BatchDeps } from '@/people/batches/batches'
 import type { BudgetDeps } from '@/people/budgets/budgets'
 import type { KeyDeps } from '@/people/keys/keys'
 import type { ManagementKeyDeps } from '@/people/management-keys/operations'
@@ -35,6 +36,7 @@ export type DashboardDeps = AdminDeps &
   TransferDeps &
   ManagementKeyDeps & { operatorKeys: OperatorKeys } & AuditDeps &
   UsageDeps &
+  BatchDeps &
   StoredResponseDeps &
   EventsDeps
 

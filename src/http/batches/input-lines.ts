@@ -20,7 +20,7 @@ const NEWLINE = 0x0a
 const CONTROL_CHARACTER = /\p{Cc}/u
 
 /** What is wrong with a line; `line` counts from 1. */
-type LineFault = { line: number; code: string; message: string; param: string | null }
+export type LineFault = { line: number; code: string; message: string; param: string | null }
 
 type LineDeps = {
   endpoint: string
@@ -115,7 +115,8 @@ function ofBody(line: number, { kind, message, options }: GatewayError): LineFau
 }
 
 /** A line as a JSON object within limits; undefined if it is none. */
-function parseLine(bytes: Uint8Array, maxDepth: number): JsonObject | undefined {
+/** A line's JSON object; undefined for anything else, or beyond the limits of a body. */
+export function parseLine(bytes: Uint8Array, maxDepth: number): JsonObject | undefined {
   try {
     const text = decoder.decode(bytes)
     const bounds = { depth: maxDepth + 1, values: MAX_VALUES, names: MAX_NAMES }

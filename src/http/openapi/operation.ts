@@ -97,6 +97,8 @@ type CommonOptions = {
 type PlainOptions = CommonOptions & {
   tag: 'Models' | 'Batches' | 'Stored responses' | 'Usage' | 'Management' | 'Operator' | 'Operations'
   requestSchema?: TSchema
+  /** The formats of errors; undefined: the default one. */
+  formats?: readonly Format[]
   /** The content type of the body, if it is not JSON. */
   requestType?: string
   examples?: Examples
@@ -128,7 +130,7 @@ export function operation(options: PlainOptions | InferenceOptions): DocumentDec
   const { tag, summary, description, parameters = [], requestSchema, examples, errors, isPublic } = options
   const { requestType = 'application/json' } = options
   const isCacheable = options.tag !== 'Inference' || options.isCacheable !== false
-  const formats = options.tag === 'Inference' ? options.formats : []
+  const { formats = [] } = options
   const isRouted = options.tag === 'Inference' && options.isRouted === true
   // An operation that can be refused for lack of credit is paid.
   const isPaid = errors.includes(402)
@@ -200,7 +202,7 @@ function success(options: PlainOptions | InferenceOptions, headers: object): obj
   const eventSchema = options.tag === 'Inference' ? options.eventSchema : undefined
   return {
     description: eventSchema ? 'The answer, or one event after another of a streamed one' : 'Success',
-    headers: { ...requestIdHeaders(options.tag === 'Inference' ? options.formats : []), ...headers },
+    headers: { ...requestIdHeaders(options.formats), ...headers },
     content: {
       [responseType]: { schema: responseSchema },
       ...(eventSchema && { 'text/event-stream': { schema: eventSchema } }),

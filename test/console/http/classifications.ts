@@ -20,6 +20,7 @@ type Ids = Record<
   | 'keyId'
   | 'requestId'
   | 'failedId'
+  | 'batchId'
   | 'orderId'
   | 'depositId'
   | 'sessionId'
@@ -38,6 +39,7 @@ const subject = (params: (victim: Victim) => Record<string, string>, body?: obje
 }
 const ofKey = (body?: object) => subject(({ keyId }) => ({ id: keyId }), body)
 const ofOrder = (body?: object) => subject(({ orderId }) => ({ orderId }), body)
+const ofBatch = (body?: object) => subject(({ batchId }) => ({ id: batchId }), body)
 const ofDeposit = (body?: object) => subject(({ depositId }) => ({ orderId: depositId }), body)
 const ofBudget = (body?: object) => subject(({ userId }) => ({ scope: 'member', scopeId: userId }), body)
 const ofInvitation = subject(({ invitationId }) => ({ invitationId }), {})
@@ -115,6 +117,11 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'GET /dashboard/api/a/:accountId/statement': filtered,
   'GET /dashboard/api/a/:accountId/statement/csv': filtered,
   'GET /dashboard/api/a/:accountId/failures/:requestId': subject(({ failedId }) => ({ requestId: failedId })),
+  'GET /dashboard/api/a/:accountId/batches': own(),
+  'GET /dashboard/api/a/:accountId/batches/:id': ofBatch(),
+  'GET /dashboard/api/a/:accountId/batches/:id/output': ofBatch(),
+  'GET /dashboard/api/a/:accountId/batches/:id/errors': ofBatch(),
+  'POST /dashboard/api/a/:accountId/batches/:id/cancel': ofBatch({}),
   'GET /dashboard/api/a/:accountId/keys/:id': ofKey(),
   'PATCH /dashboard/api/a/:accountId/keys/:id': ofKey({ name: 'taken over' }),
   'POST /dashboard/api/a/:accountId/keys/:id/deactivate': ofKey({}),

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { makeManagementKey } from '@test/console/http/management/caller'
+import { storeBatch } from '@test/people/batches/stored'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
@@ -30,6 +31,7 @@ beforeAll(async () => {
     keyId,
     requestId,
     failedId: await fail(customer.key),
+    batchId: await storeBatch(gateway, { ...customer, madeBy: customer.person.viewer.userId }),
     orderId,
     depositId: await orderCredit(customer, 'deposit'),
     sessionId: other.viewer.sessionId,
@@ -186,9 +188,16 @@ describe("as another account's person", () => {
 
   test('the first account sees its own data', async () => {
     const { customer, ...ids } = victim
-    const ofAccount = ['usage', 'failures', 'keys', 'orders', 'members', 'invitations', 'management-keys'].map(
-      (path) => `a/:accountId/${path}`,
-    )
+    const ofAccount = [
+      'usage',
+      'failures',
+      'batches',
+      'keys',
+      'orders',
+      'members',
+      'invitations',
+      'management-keys',
+    ].map((path) => `a/:accountId/${path}`)
     const paths = [...ofAccount, 'session/sessions', 'session/me']
     const seen = await Promise.all(paths.map((path) => customer.person.json('GET', `/dashboard/api/${path}`)))
     const text = JSON.stringify(seen.map(({ body }) => body))

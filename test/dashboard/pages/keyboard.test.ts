@@ -3,6 +3,7 @@
  * gives the focus back, and it is filled in and sent.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { storeBatch } from '@test/people/batches/stored'
 import { testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -33,6 +34,7 @@ type Dialog = {
 }
 
 const ROBOT = '/keys/:keyId'
+const BATCH = '/batches/:batchId'
 const SAVED = 'The changes hold from the next request on.'
 const NEW_KEY = { title: 'Your new API key' }
 
@@ -65,6 +67,10 @@ const DIALOGS: readonly Dialog[] = [
     ...{ action: 'Transfer key', says: "is another member's key now" },
   },
   {
+    ...{ path: BATCH, opener: 'Cancel', title: 'Cancel this batch?', action: 'Cancel batch' },
+    ...{ says: 'The batch is cancelled.', focus: { role: 'heading', name: 'Batch' } },
+  },
+  {
     ...{ path: '/credit', opener: 'Move credit', title: 'Move credit', action: 'Move credit' },
     ...{ fields: { To: 'Grace', 'Amount in US dollars': '2.5' }, says: '$2.50 was moved to Grace Hopper.' },
   },
@@ -94,6 +100,7 @@ let gateway: TestGateway
 const browser = testBrowser()
 let owner: Person
 let keyId: string
+let batchId: string
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => new Response('{}') })
@@ -114,6 +121,8 @@ beforeEach(async () => {
   await invite(gateway.gateway.database, { accountId, by }, { email: INVITED, role: 'viewer' })
   const key = await ask('POST', 'keys', { name: 'Robot' })
   keyId = (key.body as { item: { id: string } }).item.id
+  const lines = [{ customId: 'one', state: 'waiting' }] as const
+  batchId = await storeBatch(gateway, { accountId, keyId, madeBy: userId, status: 'in_progress', lines })
   for (const name of ['ansible', 'terraform']) await ask('POST', 'management-keys', { name, scopes: ['keys:read'] })
   await ask('PUT', `budgets/account/${accountId}`, { dayUsd: '5' })
 })
@@ -121,7 +130,7 @@ afterAll(() => gateway.stop())
 
 function open(path: string): Promise<Page> {
   const { accountId } = owner.viewer
-  const whole = `/dashboard/a/${accountId}${path.replace(':keyId', keyId)}`
+  const whole = `/dashboard/a/${accountId}${path.replace(':keyId', keyId).replace(':batchId', batchId)}`
   return browser.open(whole, { url: gateway.url, cookie: owner.cookie })
 }
 
