@@ -2,6 +2,7 @@
 import { renderLibraries } from '@test/clients/table'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { renderAudio } from './audio-table'
+import { renderBatches } from './batches-table'
 import { GROUPS, PROVIDERS_ALONE } from './cases/index'
 import { renderDialects } from './dialects-table'
 import { renderEmbeddings } from './embeddings-table'
@@ -25,7 +26,7 @@ const PAIR_NAMES = PAIRS.map(({ client, provider }) => `${LETTER[client]}→${LE
 export function renderDocument(): string {
   const cells = GROUPS.flatMap((group) => group.cases.flatMap((declared) => cellsOf(group.name, declared))).length
   const told = GROUPS.filter((group) => !PROVIDERS_ALONE.includes(group))
-  return `${[INTRODUCTION(cells), ...told.map(renderGroup), renderProviders(), renderDialects(), renderFields(), renderSignatures(), renderEmbeddings(), renderAudio(), renderLibraries()].join('\n')}`
+  return `${[INTRODUCTION(cells), ...told.map(renderGroup), renderProviders(), renderDialects(), renderFields(), renderSignatures(), renderEmbeddings(), renderAudio(), renderBatches(), renderLibraries()].join('\n')}`
 }
 
 const INTRODUCTION = (cells: number) => `# Compatibility: every client format at every provider format

@@ -2,6 +2,7 @@
 import { type Files, PART_BYTES } from '@/batches/files'
 import type { BatchFile, Scope } from '@/batches/types'
 import { GatewayError, invalidRequest } from '@/chat/error'
+import { ownTurn } from '@/lib/wait/own-turn'
 import { MAX_FILE_BYTES, MAX_LINES } from './input-lines'
 import { boundaryOf, readParts } from './multipart'
 
@@ -89,6 +90,7 @@ function partWriter(files: Files, id: string, requireRoom: UploadDeps['requireRo
     pieces = []
     size = 0
     await requireRoom(part.length)
+    await ownTurn()
     await files.append(id, place++, part)
   }
 
@@ -99,7 +101,7 @@ function partWriter(files: Files, id: string, requireRoom: UploadDeps['requireRo
       if (bytes > MAX_FILE_BYTES) throw tooLarge(`more than ${MAX_FILE_BYTES / 1024 ** 2} MiB`)
       if (lines > MAX_LINES) throw tooLarge(`more than ${MAX_LINES} lines`)
       // A copy: the piece is part of a buffer that goes on.
-      pieces.push(Uint8Array.from(piece))
+      pieces.push(piece.slice())
       size += piece.length
       return size >= PART_BYTES ? flush() : undefined
     },
