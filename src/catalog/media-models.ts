@@ -20,7 +20,7 @@ export function cannotConverse(kind: Exclude<ModelKind, 'chat'>): string {
 /** A model of the kind needs at least one of these prices. */
 const SOLD_BY: Readonly<Record<MediaKind, readonly string[]>> = {
   image: ['output_image per image', 'output_image per token'],
-  speech: ['input_text per character', 'input_text per token', 'output_audio per second', 'output_audio per token'],
+  speech: ['input_text per character', 'input_text per token', 'output_audio per token'],
   transcription: ['input_audio per second', 'input_audio per token'],
   rerank: ['request per search_unit', 'input_text per token'],
 }

@@ -124,7 +124,7 @@ describe('price lines', () => {
     const kinds: [string, string, string][] = [
       ['image', 'output_image', 'token'],
       ['speech', 'input_text', 'character'],
-      ['speech', 'output_audio', 'second'],
+      ['speech', 'output_audio', 'token'],
       ['transcription', 'input_audio', 'second'],
       ['transcription', 'input_audio', 'token'],
       ['rerank', 'request', 'search_unit'],
@@ -178,6 +178,10 @@ describe('faulty price lines', () => {
         targets: [{ provider: 'provider1', model: 'painter', cost: { lines: [line({ billable: 'input_image' })] } }],
       },
       'targets[0].cost.lines: has no cost of output_image per image, where another cost is named',
+    ],
+    [
+      { ...PICTURES, kind: 'speech', pricing: { lines: [line({ billable: 'output_audio', unit: 'second' })] } },
+      'pricing: a model of kind speech needs a price of input_text per character, or of input_text per token, or of output_audio per token',
     ],
     [
       { ...CHAT, pricing: { inputPer1mTokens: 1, lines: [] } },

@@ -222,6 +222,35 @@ test('the record has the units, at once and later, and a price line for each; th
   expect(row?.cost).toBe(COST / 2)
 })
 
+test('the lists state the prices of lines, in OpenRouter’s fields too', async () => {
+  const { pricing, architecture } = (await (await fetch(`${world.url}/v1/models/svc/chat-completions`)).json()) as {
+    pricing: JsonObject
+    architecture: JsonObject
+  }
+  const { costUsd: _, ...fee } = FEE
+  expect(pricing).toMatchObject({
+    lines: [
+      { billable: 'input_audio', unit: 'token', usd: 40 },
+      { billable: 'input_image', unit: 'token', usd: 3 },
+      { billable: 'output_image', unit: 'token', usd: 80 },
+      fee,
+    ],
+    ...{ audio: '0.00004', image_token: '0.000003', image_output: '0.00008', request: '0.001' },
+  })
+  expect(JSON.stringify(pricing)).not.toContain('costUsd')
+  expect(architecture).toMatchObject({ output_modalities: ['text', 'image'] })
+  const plain = await (await fetch(`${world.url}/v1/models/svc/plain-responses`)).text()
+  expect(plain).not.toContain('"lines"')
+  const { person } = await signUpCustomer(world, '1')
+  const { models } = (await (await person.fetch('/dashboard/api/models')).json()) as { models: JsonObject[] }
+  expect(models.find(({ id }) => id === 'svc/chat-completions')?.priceLines).toEqual([
+    { billable: 'input_audio', unit: 'token', usd: '40' },
+    { billable: 'input_image', unit: 'token', usd: '3' },
+    { billable: 'output_image', unit: 'token', usd: '80' },
+    { billable: 'request', unit: 'request', usd: '0.001' },
+  ])
+})
+
 test('the cost in an answer is divided into input and output by their lines', async () => {
   const { key } = await world.customer('10')
   const [path, body] = requestTo('chat-completions', 'svc/chat-completions', false)
