@@ -98,7 +98,7 @@ class RunningRace<Started extends Answer> implements Judge<Started>, Timed {
       tools,
       writesForHour,
       meter,
-      facts: plannedFacts(call, request, permit, { routeReason: this.reasonFor(permit), rules: this.entry.plan.data }),
+      facts: plannedFacts(call, request, permit, this.reasonFor(permit), this.entry.plan.data),
       permit,
       onSettled: call.onSettled,
       line: call.line,

@@ -59,7 +59,8 @@ export function plannedFacts(
   { requestId, format, arrivedAtMs, idempotencyKey, labels }: Omit<ArrivedRequest, 'asked' | 'payer'>,
   request: { model: string; stream: boolean; answerEcho?: JsonObject },
   { planned: { model, target }, number: attempts }: Pick<Permit, 'planned' | 'number'>,
-  { routeReason, rules }: { routeReason: string; rules: readonly DataRule[] | undefined },
+  routeReason: string,
+  rules: readonly DataRule[] | undefined,
 ): PlannedFacts {
   return {
     requestId,

@@ -86,6 +86,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
 
 /** OpenRouter's fields for pictures in answers; a shape asks for them too. */
 function decodePictures({ modalities, image_config: config }: WireRequest): PicturesAsked | undefined {
+  if (!modalities && !config) return undefined
   const shape = {
     ...(config?.aspect_ratio && { aspectRatio: config.aspect_ratio }),
     ...(config?.image_size && { imageSize: config.image_size }),
