@@ -1,7 +1,7 @@
 /** Stores bodies that are no text, such as sound, as base64 in place of text. */
 
 /** A stored header that no client gets: the body is base64. */
-const ENCODED: [string, string] = ['x-svc-kept-as', 'base64']
+const ENCODED: [string, string] = ['kept-as', 'base64']
 const TEXT = /^(?:text\/|application\/(?:json|x-ndjson)\b)/i
 
 /** How to store the body of a response with these headers. */

@@ -338,7 +338,7 @@ describe('a request with an idempotency key', () => {
     const again = await speak({}, customer, { headers })
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true'])
     expect(again.headers.get('content-type')).toBe('audio/mpeg')
-    expect(again.headers.get('x-svc-kept-as')).toBeNull()
+    expect(again.headers.get('kept-as')).toBeNull()
     expect(await bytesOf(again)).toEqual(first)
     expect(gateway.upstream.calls).toHaveLength(1)
     expect(await spent()).toBe(COST)
