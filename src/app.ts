@@ -28,6 +28,7 @@ import { messagesRoutes } from '@/http/routes/messages'
 import { modelsRoutes } from '@/http/routes/models'
 import { opsRoutes } from '@/http/routes/ops'
 import { preflightRoutes } from '@/http/routes/preflight'
+import { rerankRoutes } from '@/http/routes/rerank'
 import { responsesRoutes } from '@/http/routes/responses'
 import { routeRoutes } from '@/http/routes/route'
 import { storedResponseRoutes } from '@/http/routes/stored-responses'
@@ -55,6 +56,7 @@ export function buildApp(deps: AppDeps): AnyElysia {
       })
       .use(chatCompletionsRoutes(deps))
       .use(audioRoutes(deps))
+      .use(rerankRoutes(deps))
       .use(messagesRoutes(deps))
       .use(responsesRoutes(deps))
       .use(generateContentRoutes(deps))

@@ -4,7 +4,11 @@ import type { FaultList } from './check'
 import type { MediaKind, ModelKind, Provider } from './types'
 
 /** The calls that targets of these kinds need. */
-const CALLS: Readonly<Partial<Record<ModelKind, string>>> = { speech: 'speech', transcription: 'transcriptions' }
+const CALLS: Readonly<Partial<Record<ModelKind, string>>> = {
+  speech: 'speech',
+  transcription: 'transcriptions',
+  rerank: 'rerank',
+}
 
 /** Reports a fault for each target whose provider's format or dialect has no calls for models of this kind. */
 export function checkMediaTargets(

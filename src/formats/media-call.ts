@@ -2,6 +2,7 @@
 import type { SpeechRequest, TranscriptionRequest } from '@/chat/audio'
 import type { RoutePreferences } from '@/chat/preferences'
 import type { ProviderError } from '@/chat/provider-error'
+import type { RerankRequest } from '@/chat/rerank'
 import type { Billable, Unit, UnitCount } from '@/chat/units'
 import type { Usage } from '@/chat/usage'
 import type { JsonObject } from '@/lib/json'
@@ -41,7 +42,7 @@ export interface MediaCalls {
   image?: never
   speech?(request: SpeechRequest): MediaCall
   transcription?(request: TranscriptionRequest): MediaCall
-  rerank?: never
+  rerank?(request: RerankRequest): MediaCall
 }
 
 /** What the catalogue says about a target. */

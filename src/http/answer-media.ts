@@ -2,6 +2,8 @@ import type { MediaKind } from '@/catalog/types'
 import type { Format } from '@/formats/format'
 import type { MediaRequest } from '@/formats/media-call'
 import { handleMedia } from '@/gateway/handle-media'
+import { answerCached, answerUncached } from './answer-cache/answer-cached'
+import { readCacheSeconds } from './answer-cache/cache-wish'
 import { answerPaid } from './answer-paid'
 import type { JsonBody } from './body'
 import type { HttpDeps } from './deps'
@@ -39,6 +41,11 @@ class PaidMedia extends PaidRequest {
     this.share?.endTurn()
     this.nameModel(request.model, request.stream)
     if (request.userId !== undefined) this.nameEndUser(request.userId)
-    return await handleMedia(this.deps, Object.assign(this, { request }))
+    const answer = () => handleMedia(this.deps, Object.assign(this, { request }))
+    const seconds = readCacheSeconds(this.arrived.headers, request.preferences)
+    if (seconds === undefined) return await answer()
+    // Sounds and pictures would fill the room for answers.
+    if (this.kind !== 'rerank') return await answerUncached(this, answer)
+    return await answerCached(this, { seconds, body: body.json, bytes: body.bytes, facts: [] }, answer)
   }
 }

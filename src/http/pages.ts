@@ -11,6 +11,7 @@ const PREFLIGHT_SECONDS = 7_200
 /** Path prefixes of inference and model lists, in every spelling. */
 export const OPEN_PREFIXES: readonly string[] = [
   '/v1/',
+  '/v2/',
   '/v1beta/',
   '/v1alpha/',
   '/v1beta1/',

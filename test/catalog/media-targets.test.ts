@@ -1,4 +1,4 @@
-/** Models of sound are sold only at providers that have such calls. */
+/** Models of sound, and those that rank documents, are sold only at providers that have such calls. */
 import { describe, expect, test } from 'bun:test'
 import { loadCatalog } from '@/catalog/catalog'
 
@@ -13,6 +13,7 @@ const PROVIDERS = {
 const LINES = {
   speech: [{ billable: 'input_text', unit: 'character', usd: 15 }],
   transcription: [{ billable: 'input_audio', unit: 'second', usd: 0.0001 }],
+  rerank: [{ billable: 'request', unit: 'search_unit', usd: 0.002 }],
 }
 
 function faultsOf(kind: keyof typeof LINES, provider: string): string[] {
@@ -35,7 +36,9 @@ function faultsOf(kind: keyof typeof LINES, provider: string): string[] {
   return loaded.kind === 'faulty' ? loaded.faults.map(({ place, message }) => `${place}: ${message}`) : []
 }
 
-describe.each(['speech', 'transcription'] as const)('a model of kind %s', (kind) => {
+const WORDS = { speech: 'speech', transcription: 'transcriptions', rerank: 'rerank' }
+
+describe.each(['speech', 'transcription', 'rerank'] as const)('a model of kind %s', (kind) => {
   test.each(['openai', 'azure'])('is sold at %s', (provider) => {
     expect(faultsOf(kind, provider)).toEqual([])
   })
@@ -43,6 +46,6 @@ describe.each(['speech', 'transcription'] as const)('a model of kind %s', (kind)
   test.each(['embedder', 'messages', 'gemini', 'responses'])('is not sold at %s', (provider) => {
     const [fault] = faultsOf(kind, provider)
     expect(fault).toContain('models[0].targets[0].provider')
-    expect(fault).toContain(`which has no ${kind === 'speech' ? 'speech' : 'transcriptions'}`)
+    expect(fault).toContain(`which has no ${WORDS[kind]}`)
   })
 })

@@ -1,5 +1,6 @@
 /** Every way to spend an account's credit, against every limit: a limit holds by each of them, and each is booked to the member who acts. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { answerCohere, sellRerank } from '@test/gateway/media/rankers'
 import { answerSound, sellAudio, wavOf } from '@test/gateway/media/sounds'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -27,6 +28,7 @@ beforeAll(async () => {
     respond(call) {
       const { path, body } = call
       if (path.includes('/audio/')) return answerSound(call)
+      if (path.endsWith('/rerank')) return answerCohere(call)
       if (path.endsWith('/embeddings')) return Response.json(EMBEDDED)
       return body.stream
         ? eventStream(...chatStream(['Hi'], usageOf(50, 50)))
@@ -39,6 +41,7 @@ beforeAll(async () => {
       file.models.push({ id: 'svc/embed', kind: 'embedding', name: 'Embed', ...known, pricing, targets: [target] })
       file.models.push({ ...file.models[0], id: 'svc/beta', name: 'Beta' })
       sellAudio(file)
+      sellRerank(file)
       file.providers.provider2 = { ...file.providers.provider1 }
     },
   })
@@ -131,6 +134,7 @@ const WAYS: Record<string, Ask> = {
   embeddings: post('/v1/embeddings', { model: 'svc/embed', input: 'Hi' }),
   speech: post('/v1/audio/speech', { model: 'svc/tts', input: 'Hi', voice: 'alloy' }),
   transcription: sound,
+  rerank: post('/v1/rerank', { model: 'svc/rerank', query: 'Hi', documents: ['Hi'] }),
   playground: playground({}),
   'playground, streamed': playground({ stream: true }),
 }

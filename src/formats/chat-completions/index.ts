@@ -17,6 +17,7 @@ import {
   MAX_INPUTS,
 } from '@/formats/chat-completions/provider-side/embeddings'
 import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
+import { rerankCall } from '@/formats/chat-completions/provider-side/rerank'
 import { speechCall } from '@/formats/chat-completions/provider-side/speech'
 import { transcriptionCall } from '@/formats/chat-completions/provider-side/transcription'
 import type { Format } from '@/formats/format'
@@ -37,6 +38,13 @@ export {
   EmbeddingsResponse,
 } from '@/formats/chat-completions/client-side/embeddings'
 
+export {
+  decodeRerank,
+  RerankAnswer,
+  RerankAnswerV2,
+  RerankBody,
+  RerankBodyV2,
+} from '@/formats/chat-completions/client-side/rerank'
 export { decodeSpeech, SpeechBody } from '@/formats/chat-completions/client-side/speech'
 export {
   decodeTranscription,
@@ -73,7 +81,7 @@ export function createChatCompletions(maxMessages: number) {
       decodeResponse: decodeEmbeddingsResponse,
       encodeResponse: encodeEmbeddings,
     },
-    media: { speech: speechCall, transcription: transcriptionCall },
+    media: { speech: speechCall, transcription: transcriptionCall, rerank: rerankCall },
     decodeRequest: decode,
     decodeLoneBody: decode,
     encodeRequest,

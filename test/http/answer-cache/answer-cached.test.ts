@@ -1,6 +1,8 @@
 /** Cached answers, in every format: whole, free, and only for equal requests of keys with the same rules. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { answerEither, sellEmbeddings } from '@test/gateway/embed/providers'
+import { answerCohere, sellRerank } from '@test/gateway/media/rankers'
+import { answerSound, sellAudio } from '@test/gateway/media/sounds'
 import { codeOf, settledBalance } from '@test/http/idempotency/repeated'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { asGateway } from '@test/support/stores'
@@ -18,6 +20,8 @@ beforeAll(async () => {
     respond: () => new Response(null, { status: 599 }),
     catalog(file) {
       sellEmbeddings(file)
+      sellRerank(file)
+      sellAudio(file)
       file.limits.requestsPerMinute = FREE_PER_MINUTE
       const beta = { ...file.models[0], id: 'svc/beta', name: 'Beta' }
       file.models.push(beta)
@@ -30,6 +34,8 @@ beforeEach(() => {
   gateway.upstream.calls.length = 0
   gateway.upstream.respond((call) => {
     if (call.path.includes('mbed')) return answerEither(call)
+    if (call.path.endsWith('/rerank')) return answerCohere(call)
+    if (call.path.includes('/audio/')) return answerSound(call)
     count++
     return call.body.stream
       ? eventStream(...chatStream(['Answer ', String(count)], usageOf(10, 5)))
@@ -58,6 +64,8 @@ const REQUESTS: [name: string, sent: Sent][] = [
     { path: '/v1/responses', body: { model: 'svc/alpha', input: 'Hi', store: false, stream: true } },
   ],
   ['embeddings', { path: '/v1/embeddings', body: { model: 'svc/embed', input: ['Hi'] } }],
+  ['rerank', { path: '/v1/rerank', body: { model: 'svc/rerank', query: 'Hi', documents: ['Ho'] } }],
+  ['rerank, version 2', { path: '/v2/rerank', body: { model: 'svc/rerank', query: 'Hi', documents: ['Ho'] } }],
   [
     'embeddings of generate-content',
     { path: '/v1beta/models/svc/embed:embedContent', body: { content: { parts: [{ text: 'Hi' }] } } },
@@ -365,6 +373,14 @@ test('a stored conversation is neither cached nor answered from the cache', asyn
   const next = { ...stored, body: { ...stored.body, previous_response_id: id, store: false } }
   expect(await cacheOf(customer, next)).toBe('bypass')
   expect(await cacheOf(customer, next)).toBe('bypass')
+})
+
+test('sound is neither cached nor answered from the cache', async () => {
+  const customer = await gateway.customer('1')
+  const speech = { path: '/v1/audio/speech', body: { model: 'svc/tts', input: 'Hi', voice: 'alloy' } }
+  expect(await cacheOf(customer, speech)).toBe('bypass')
+  expect(await cacheOf(customer, withSvc(speech, { cache: 60 }), {})).toBe('bypass')
+  expect(gateway.upstream.calls).toHaveLength(2)
 })
 
 test('an answer that is older than the caller accepts is replaced by a newer one', async () => {

@@ -1,6 +1,7 @@
 /** What the OpenAPI document says is what happens: its examples are accepted as they stand, and answers are as it describes them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
+import { answerCohere } from '@test/gateway/media/rankers'
 import { answerSound, wavOf } from '@test/gateway/media/sounds'
 import type { CatalogFile, Customer, TestGateway } from '@test/support/gateway'
 import { type ScriptedUpstream, startUpstream } from '@test/support/upstream'
@@ -22,7 +23,7 @@ let judge: Ajv
 
 beforeAll(async () => {
   sandbox = await startSandbox()
-  sounds = startUpstream(answerSound)
+  sounds = startUpstream((call) => (call.path.endsWith('/rerank') ? answerCohere(call) : answerSound(call)))
   gateway = await startTrio({ origin: sandbox.baseUrl, catalog: sellOthers })
   customer = await gateway.customer('100')
   document = (await (await fetch(`${gateway.url}/docs/json`)).json()) as JsonObject
@@ -35,7 +36,7 @@ afterAll(async () => {
   sounds.stop()
 })
 
-/** One model of embeddings, one that speaks, and one that transcribes. */
+/** One model of embeddings, one that speaks, one that transcribes, and one that ranks. */
 function sellOthers(file: CatalogFile): void {
   const targets = [{ provider: 'chat-completions', model: 'embed-upstream' }]
   const pricing = { inputPer1mTokens: 0.02 }
@@ -45,6 +46,7 @@ function sellOthers(file: CatalogFile): void {
   const others = [
     ['speech', { billable: 'input_text', unit: 'character', usd: 15 }],
     ['transcription', { billable: 'input_audio', unit: 'second', usd: 0.0001 }],
+    ['rerank', { billable: 'request', unit: 'search_unit', usd: 0.002 }],
   ] as const
   for (const [kind, line] of others)
     file.models.push({

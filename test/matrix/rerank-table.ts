@@ -1,0 +1,25 @@
+/** The part of docs/COMPATIBILITY.md on ranked documents; test/gateway/media/ and test/clients/rerank.test.ts prove it. */
+
+/** The section. */
+export function renderRerank(): string {
+  return `## Rerank
+
+\`POST /v1/rerank\` and \`/v2/rerank\`, at providers of **C** that have \`/rerank\` below their address: Cohere, Jina, Voyage AI and others.
+
+| | \`/v1/rerank\` | \`/v2/rerank\` |
+|---|---|---|
+| \`top_n\`, \`return_documents\` | ✓ | ✓ |
+| \`max_tokens_per_doc\`, \`truncation\` | ✓¹ | ✓¹ |
+| \`max_chunks_per_doc\` | ✓¹ | ~² |
+| documents as objects, \`rank_fields\` | ✓³ | ✗ |
+| \`meta.billed_units\` | ✓ | ✓ |
+| \`usage\`, if the provider counts tokens | ✓ | · |
+| pictures as documents | ✗ | ✗ |
+| fields that are not listed | ~² | ~² |
+| another model as a fallback | ✗ | ✗ |
+
+1. passed on
+2. left out, and named in \`x-svc-left-out\`
+3. the provider gets texts: \`text\`, or a line for each field in \`rank_fields\`
+`
+}
