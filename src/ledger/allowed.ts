@@ -16,6 +16,11 @@ export type Allowed = {
 /** A key without restrictions. */
 export const EVERYTHING: Allowed = { allowedModels: null, allowedProviders: null }
 
+/** The permission of a key, without the key's other properties. */
+export function permissionOf({ allowedModels, allowedProviders, dataRules }: Allowed): Allowed {
+  return { allowedModels, allowedProviders, dataRules }
+}
+
 /** What both permissions allow: models and providers of both, under the rules of both. */
 export function narrower(one: Allowed, other: Allowed): Allowed {
   const dataRules = [...(one.dataRules ?? []), ...(other.dataRules ?? [])]

@@ -12,6 +12,7 @@ import { clientAddress } from '@/http/client-address'
 import type { HttpDeps } from '@/http/deps'
 import { operation } from '@/http/openapi/operation'
 import { queryOf } from '@/http/request-line'
+import { permissionOf } from '@/ledger/allowed'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { oneOf } from '@/lib/schemas'
 import { listOf, readLimit, told } from './files'
@@ -121,9 +122,8 @@ async function create(deps: HttpDeps, request: Request, { payer, scope, key }: F
       })
     }
     await deps.unpaid.admitFree(payer)
-    const { allowedModels, allowedProviders, dataRules } = key
     const { catalog, formats } = deps
-    const checks = { catalog, formats, allowed: { allowedModels, allowedProviders, dataRules } }
+    const checks = { catalog, formats, allowed: permissionOf(key) }
     const lines = readInputLines(files.read(file), {
       endpoint,
       maxLineBytes: deps.maxBodyBytes,

@@ -17,6 +17,7 @@ import { queryOf } from '@/http/request-line'
 import { resumeRequest } from '@/http/resume'
 import { sessionNameOf } from '@/http/session-name'
 import { type FreeRequest, openFree } from '@/http/share/free-request'
+import { permissionOf } from '@/ledger/allowed'
 import { orNull } from '@/lib/schemas'
 import { openLine } from '@/metrics/request-line'
 
@@ -111,7 +112,7 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     const payer = await authenticate(deps, request)
     line.payer = payer
     free = await openFree(deps, request, payer)
-    const { allowedModels, allowedProviders, dataRules } = free.key
+    const permitted = permissionOf(free.key)
     const { body, bytes, share } = await free.read()
     format = named ?? formatOfBody(deps.formats, body, request.headers)
     line.format = format.name
@@ -120,7 +121,7 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     line.requestedModel = chat.model
     line.stream = chat.stream
     const session = deps.router.sessionOf(chat, payer.accountId, sessionNameOf(request.headers))
-    const origin = { clientFormat: format.name, session, allowedModels, allowedProviders, dataRules }
+    const origin = { ...permitted, clientFormat: format.name, session }
     const plan = await deps.router.plan(chat, origin)
     const explanation = explainRequest(deps.router, plan, chat, resumed?.bytes ?? bytes)
     const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...NO_SNIFFING }
