@@ -99,5 +99,5 @@ const NOT_OFFERED: ReadonlyMap<string, string> = new Map([
 function refuse(param: string): never {
   const notOffered = NOT_OFFERED.get(param)
   if (notOffered !== undefined) throw invalidRequest(`${param}: ${notOffered}`, param)
-  throw invalidRequest(`${param}: not available: this service has no price for it`, param)
+  throw invalidRequest(`${param} is not available here: no price covers it`, param)
 }
