@@ -146,6 +146,8 @@ export const RULES: readonly Rule[] = [
   },
   { document: 'README.md', begins: 'curl', by: 'test/deploy/documents/blocks.test.ts' },
   { document: 'README.md', info: 'ts', by: 'test/deploy/documents/blocks.test.ts' },
+  { document: 'docs/guide/audio.md', info: 'ts', by: 'test/clients/audio.test.ts' },
+  { document: 'docs/guide/rerank.md', info: 'ts', by: 'test/clients/rerank.test.ts' },
   { document: 'docs/guide/libraries.md', info: 'ts', why: LIBRARIES },
   { document: 'docs/guide/libraries.md', info: 'python', why: LIBRARIES },
   { document: 'docs/guide/libraries.md', info: 'java', why: LIBRARIES },

@@ -1,6 +1,7 @@
 /** Fields that pages of the guide name beside a path: each is in the schema of that path, or one of its parameters or words. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
+import { OPERATOR_SCOPES } from '@/accounts/management/operator-keys'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { GUIDE_NAMES, readGuide } from './guide-files'
 
@@ -9,8 +10,8 @@ const OPERATION = /^(GET|POST|PUT|PATCH|DELETE) (\/[^ ?]*)/
 /** A field, a field of a field, or a field of a body with its value. */
 const FIELD = /^"?([a-z][a-z0-9_-]*(?:\.[a-z][a-z0-9_]*)*)"?(?:: .*)?$/
 
-/** Headers, calls of libraries, and values that are no words. */
-const NO_FIELD = /^(?:x-|client\.|(?:null|true|false)$)/
+/** Headers, calls of libraries, values that are no words, and scopes of operator keys. */
+const NO_FIELD = new RegExp(`^(?:x-|client\\.|(?:null|true|false|${OPERATOR_SCOPES.join('|')})$)`)
 
 /** What errors are called stands beside paths as well. */
 const codes = new Set([...(await readGuide('errors')).matchAll(/^\| (?:\d+ \| )?`(\w+)`/gm)].map(([, code]) => code))
