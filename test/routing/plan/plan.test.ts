@@ -147,7 +147,7 @@ describe('models that a plan skips', () => {
       buildPlan(catalogOf([gamma]), { ...request, model: 'svc/gamma' }, { clientFormat: 'generate-content' })
     const search = { ...request, model: 'svc/gamma', nativeOnly: ['tools[0] (web_search)'] }
     const unpriced = () => buildPlan(catalogOf([gamma]), search, { clientFormat: 'generate-content' })
-    expect(unpriced).toThrow(/has no price for it/)
+    expect(unpriced).toThrow(/no price covers/)
     expect(call).toThrow(/svc\/gamma is served in another format, which cannot carry tools\[0\] \(custom\)/)
   })
 })
