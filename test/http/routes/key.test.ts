@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
+import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { OPERATOR } from '@/accounts/audit'
 import { createBudgets } from '@/accounts/budgets/budgets'
@@ -42,6 +43,11 @@ async function spend(key: string): Promise<void> {
   })
   expect(response.status).toBe(200)
   await response.body?.cancel()
+  // The answer may arrive before its charge is written.
+  await until(async () => {
+    const { budgets } = (await readKey(key)).body as { budgets: { spent_usd: string | null }[] }
+    return budgets.every(({ spent_usd: spent }) => spent !== '0')
+  }, 'the settled charge')
 }
 
 test('a key without limits has no budgets', async () => {
