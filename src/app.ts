@@ -22,6 +22,7 @@ import { fileRoutes } from '@/http/routes/files'
 import { generateContentRoutes } from '@/http/routes/generate-content'
 import { generationRoutes } from '@/http/routes/generation'
 import { guideRoutes } from '@/http/routes/guide'
+import { imageRoutes } from '@/http/routes/images'
 import { keyRoutes } from '@/http/routes/key'
 import { messageBatchRoutes } from '@/http/routes/message-batches'
 import { messagesRoutes } from '@/http/routes/messages'
@@ -56,6 +57,7 @@ export function buildApp(deps: AppDeps): AnyElysia {
       })
       .use(chatCompletionsRoutes(deps))
       .use(audioRoutes(deps))
+      .use(imageRoutes(deps))
       .use(rerankRoutes(deps))
       .use(messagesRoutes(deps))
       .use(responsesRoutes(deps))

@@ -5,10 +5,14 @@ import type { MediaKind, ModelKind, Provider } from './types'
 
 /** The calls that targets of these kinds need. */
 const CALLS: Readonly<Partial<Record<ModelKind, string>>> = {
+  image: 'pictures',
   speech: 'speech',
   transcription: 'transcriptions',
   rerank: 'rerank',
 }
+
+/** The host whose OpenAI-compatible endpoint makes pictures and states no tokens for them. */
+const SILENT_HOST = 'generativelanguage.googleapis.com'
 
 /** Reports a fault for each target whose provider's format or dialect has no calls for models of this kind. */
 export function checkMediaTargets(
@@ -21,10 +25,15 @@ export function checkMediaTargets(
   if (calls === undefined) return
   for (const [index, { provider: name }] of targets.entries()) {
     const provider = providers.get(name)
-    if (!provider || hasCalls(provider, kind as MediaKind)) continue
-    const { format, dialect } = provider
+    if (!provider) continue
+    const { format, dialect, baseUrl } = provider
+    const at = `${place}.targets[${index}].provider`
+    if (kind === 'image' && dialect.mediaUrl && new URL(baseUrl).hostname === SILENT_HOST) {
+      faults.add(at, `${name} states no tokens of pictures in this format; use a provider with the vendor's own format`)
+    }
+    if (hasCalls(provider, kind as MediaKind)) continue
     const by = dialect.name === undefined ? '' : ` by ${dialect.name}`
-    faults.add(`${place}.targets[${index}].provider`, `${name} speaks ${format}${by}, which has no ${calls}`)
+    faults.add(at, `${name} speaks ${format}${by}, which has no ${calls}`)
   }
 }
 

@@ -13,16 +13,28 @@ export type PricedUnit = UnitCount & { price: Pico }
 
 /**
  * The line for `unit`: of its variant, or else the one without a variant, or else the dearest. Undefined if the list has no price of such
- * units.
+ * units. A picture's variant is `quality:size`: a line may name both, or else the quality, or else the size.
  */
 export function lineFor(lines: readonly UnitPrice[], unit: Omit<UnitCount, 'count'>): UnitPrice | undefined {
+  const stated = statedLine(lines, unit)
+  if (stated) return stated
   let found: UnitPrice | undefined
   for (const line of lines) {
-    if (!isSameUnit(line, unit)) continue
-    if (line.variant === unit.variant) return line
-    if (!found || isBetter(line, found)) found = line
+    if (isSameUnit(line, unit) && (!found || isBetter(line, found))) found = line
   }
   return found
+}
+
+/** The line that names the variant of `unit`; undefined if none does. */
+function statedLine(lines: readonly UnitPrice[], unit: Omit<UnitCount, 'count'>): UnitPrice | undefined {
+  const { variant } = unit
+  if (variant === undefined) return undefined
+  const names = variant.includes(':') ? [variant, ...variant.split(':')] : [variant]
+  for (const name of names) {
+    const line = lines.find((one) => one.variant === name && isSameUnit(one, unit))
+    if (line) return line
+  }
+  return undefined
 }
 
 function isBetter(line: UnitPrice, found: UnitPrice): boolean {
@@ -105,9 +117,25 @@ export function worstWithUnits(
 
 /** The price at which a hold covers `bound`; 0 if such units have no price. */
 function worstPrice(lines: readonly UnitPrice[], bound: UnitCount): Pico {
+  const stated = isWhole(bound.variant) ? statedLine(lines, bound) : undefined
+  if (stated) return stated.price
   const own = lines.filter((line) => isSameUnit(line, bound))
-  const stated = bound.variant === undefined ? undefined : own.find(({ variant }) => variant === bound.variant)
-  return (stated ? stated.price : Math.max(0, ...own.map(({ price }) => price))) as Pico
+  const possible = own.filter((line) => isPossible(line.variant, bound.variant))
+  return Math.max(0, ...(possible.length > 0 ? possible : own).map(({ price }) => price)) as Pico
+}
+
+/** Whether no part of a variant is left to the provider. */
+function isWhole(variant: string | undefined): boolean {
+  return variant !== undefined && !variant.startsWith(':') && !variant.endsWith(':')
+}
+
+/** Whether an answer to a request for `asked`, of which a part may be open, can have the price of the variant `own`. */
+function isPossible(own: string | undefined, asked: string | undefined): boolean {
+  if (own === undefined || asked === undefined) return true
+  const [quality, size] = asked.split(':')
+  const [first, second] = own.split(':')
+  if (second === undefined) return quality === '' || size === '' || own === quality || own === size
+  return (quality === '' || quality === first) && (size === '' || size === second)
 }
 
 /** `usage` with the list's fee for a request; the same object if there is none. */

@@ -25,8 +25,8 @@ export const UNITS_OF: Readonly<Record<Billable, readonly Unit[]>> = {
   request: ['request', 'search_unit'],
 }
 
-/** A variant's name, such as `hd` or `1024x1024-high`. */
-export const VARIANT_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
+/** A variant's name, such as `hd`, `1024x1536`, or both, as `hd:1024x1536`. */
+export const VARIANT_PATTERN = '^[A-Za-z0-9:][A-Za-z0-9._:-]{0,63}$'
 
 /**
  * A non-negative integer count. Tokens are a part of the uncached input or of the output. Other units stand beside tokens. `variant`: a

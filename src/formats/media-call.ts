@@ -1,5 +1,7 @@
 /** The part of a format's contract for requests that are no conversations: speech, transcriptions, pictures, ranked documents. */
+
 import type { SpeechRequest, TranscriptionRequest } from '@/chat/audio'
+import type { PictureRequest } from '@/chat/picture'
 import type { RoutePreferences } from '@/chat/preferences'
 import type { ProviderError } from '@/chat/provider-error'
 import type { RerankRequest } from '@/chat/rerank'
@@ -39,23 +41,28 @@ export type MediaRequest = {
 
 /** The kinds of calls that a format has, by the catalogue's kind of model. */
 export interface MediaCalls {
-  image?: never
   speech?(request: SpeechRequest): MediaCall
   transcription?(request: TranscriptionRequest): MediaCall
+  image?(request: PictureRequest): MediaCall
   rerank?(request: RerankRequest): MediaCall
 }
 
 /** What the catalogue says about a target. */
 export type MediaTraits = {
   model: string
+  /** The foundation model, if the name doesn't contain it. */
+  family?: string | undefined
   quirks: ReadonlySet<string>
   passFields: ReadonlySet<string>
   /** Whether the model has a price for this unit. */
   sells(unit: Unit): boolean
 }
 
-/** A call's body, and its path below the provider's address. Without a path it goes to the address of conversations. */
-type MediaBody = { path?: string; body: JsonObject | FormData; leftOut?: readonly string[] }
+/**
+ * A call's body, and its path below the provider's address. Without a path it goes to the address of conversations. `isWhole`: the provider
+ * is asked for a whole answer, even if the caller wants a stream.
+ */
+export type MediaBody = { path?: string; body: JsonObject | FormData; isWhole?: true; leftOut?: readonly string[] }
 
 /** A whole answer for the client. `usage`: null if the provider states none. */
 export type MediaAnswer = { body: string | Uint8Array<ArrayBuffer>; contentType: string; usage: Usage | null }
@@ -69,6 +76,8 @@ export interface MediaReader {
   readonly contentType: string
   /** Whether an error can be told to the client as an event; otherwise its connection is closed. */
   readonly isEvents: boolean
+  /** Whether only parts with a usage are answers: a stream that breaks before one is free. Missing: everything is. */
+  readonly isFreeUntilUsage?: true
   push(bytes: Uint8Array): MediaPiece
   /** The rest, once the provider has closed. `isWhole`: whether nothing is missing. */
   end(): MediaPiece & { isWhole: boolean }
@@ -79,7 +88,7 @@ export interface MediaReader {
 /** One kind of call at providers of a format. */
 export interface MediaCall {
   /** Throws a GatewayError `invalid_request` if the provider can't be asked for this. */
-  encode(traits: MediaTraits): MediaBody
+  encode(traits: MediaTraits): MediaBody | Promise<MediaBody>
   /** Undefined if `bytes` is no such answer. */
   decode(bytes: Uint8Array<ArrayBuffer>, contentType: string, traits: MediaTraits): MediaAnswer | undefined
   /** The reader of an answer with this content type; undefined if such an answer is read as a whole. Missing: all are. */

@@ -1,4 +1,4 @@
-/** Models of sound, and those that rank documents, are sold only at providers that have such calls. */
+/** Models of sound and pictures, and those that rank documents, are sold only at providers that have such calls. */
 import { describe, expect, test } from 'bun:test'
 import { loadCatalog } from '@/catalog/catalog'
 
@@ -9,9 +9,11 @@ const PROVIDERS = {
   messages: { format: 'messages', baseUrl: 'https://four.test' },
   gemini: { format: 'generate-content', baseUrl: 'https://five.test' },
   responses: { format: 'responses', baseUrl: 'https://six.test' },
+  silent: { format: 'chat-completions', baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai' },
 }
 const LINES = {
   speech: [{ billable: 'input_text', unit: 'character', usd: 15 }],
+  image: [{ billable: 'output_image', unit: 'token', usd: 30 }],
   transcription: [{ billable: 'input_audio', unit: 'second', usd: 0.0001 }],
   rerank: [{ billable: 'request', unit: 'search_unit', usd: 0.002 }],
 }
@@ -47,5 +49,20 @@ describe.each(['speech', 'transcription', 'rerank'] as const)('a model of kind %
     const [fault] = faultsOf(kind, provider)
     expect(fault).toContain('models[0].targets[0].provider')
     expect(fault).toContain(`which has no ${WORDS[kind]}`)
+  })
+})
+
+describe('a model of kind image', () => {
+  test.each(['openai', 'azure', 'gemini'])('is sold at %s', (provider) => {
+    expect(faultsOf('image', provider)).toEqual([])
+  })
+
+  test.each([
+    ['embedder', 'which has no pictures'],
+    ['messages', 'which has no pictures'],
+    ['responses', 'which has no pictures'],
+    ['silent', 'states no tokens of pictures'],
+  ])('is not sold at %s', (provider, words) => {
+    expect(faultsOf('image', provider)).toEqual([expect.stringContaining(words)])
   })
 })

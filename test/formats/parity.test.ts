@@ -43,6 +43,9 @@ const COMMON: Record<string, string[]> = {
 
 const NO_EMBEDDINGS = 'only these have an endpoint for embeddings'
 const ONLY_VERSIONS = 'clients of the others name neither a version nor beta interfaces at these endpoints'
+const NO_RANKING = 'only endpoints beside those of chat-completions rank documents'
+const NO_PICTURES =
+  'only OpenAI’s endpoints for pictures are spoken by several vendors; Gemini makes them in conversations'
 const NO_SOUND = 'only OpenAI’s endpoints for sound are spoken by several vendors'
 const MANY_PROVIDERS = 'the others have few providers, who leave out nothing but their usage'
 
@@ -87,11 +90,13 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     because:
       'the others name the model in the body, and their clients read one list of models, whose fields do not collide',
   },
+  'client-side/pictures.ts': { formats: ['chat-completions'], because: NO_PICTURES },
   'client-side/rate-limit-headers.ts': {
     formats: ['messages'],
     because: 'the others share the common headers, in formats/rate-limit-headers.ts',
   },
   'client-side/read-protocol.ts': { formats: ['messages'], because: ONLY_VERSIONS },
+  'client-side/rerank.ts': { formats: ['chat-completions'], because: NO_RANKING },
   'client-side/speech.ts': { formats: ['chat-completions'], because: NO_SOUND },
   'client-side/stored/kept-items.ts': {
     formats: ['responses'],
@@ -155,6 +160,8 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['generate-content'],
     because: 'the others know references inside a schema',
   },
+  'provider-side/pictures.ts': { formats: ['chat-completions', 'generate-content'], because: NO_PICTURES },
+  'provider-side/rerank.ts': { formats: ['chat-completions'], because: NO_RANKING },
   'provider-side/schema-budget.ts': {
     formats: ['generate-content'],
     because: 'the others know references inside a schema, and write out none',

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { answerCohere, sellRerank } from '@test/gateway/media/rankers'
 import { answerSound, sellAudio, wavOf } from '@test/gateway/media/sounds'
+import { answerPictures, sellPictures } from '@test/gateway/picture-providers'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
@@ -29,6 +30,7 @@ beforeAll(async () => {
       const { path, body } = call
       if (path.includes('/audio/')) return answerSound(call)
       if (path.endsWith('/rerank')) return answerCohere(call)
+      if (path.includes('/images/')) return answerPictures(call)
       if (path.endsWith('/embeddings')) return Response.json(EMBEDDED)
       return body.stream
         ? eventStream(...chatStream(['Hi'], usageOf(50, 50)))
@@ -42,6 +44,7 @@ beforeAll(async () => {
       file.models.push({ ...file.models[0], id: 'svc/beta', name: 'Beta' })
       sellAudio(file)
       sellRerank(file)
+      sellPictures(file)
       file.providers.provider2 = { ...file.providers.provider1 }
     },
   })
@@ -135,6 +138,7 @@ const WAYS: Record<string, Ask> = {
   speech: post('/v1/audio/speech', { model: 'svc/tts', input: 'Hi', voice: 'alloy' }),
   transcription: sound,
   rerank: post('/v1/rerank', { model: 'svc/rerank', query: 'Hi', documents: ['Hi'] }),
+  picture: post('/v1/images/generations', { model: 'svc/picture', prompt: 'A red fox' }),
   playground: playground({}),
   'playground, streamed': playground({ stream: true }),
 }

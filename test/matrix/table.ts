@@ -9,6 +9,7 @@ import { renderEmbeddings } from './embeddings-table'
 import { noteOn } from './expectation'
 import { renderFields } from './fields-table'
 import { cellsOf } from './lanes'
+import { renderPictures } from './pictures-table'
 import { renderRerank } from './rerank-table'
 import { ROUND_TRIP_CELLS } from './round-trip'
 import { isCarried, type Row, renderRows } from './rows'
@@ -27,7 +28,7 @@ const PAIR_NAMES = PAIRS.map(({ client, provider }) => `${LETTER[client]}→${LE
 export function renderDocument(): string {
   const cells = GROUPS.flatMap((group) => group.cases.flatMap((declared) => cellsOf(group.name, declared))).length
   const told = GROUPS.filter((group) => !PROVIDERS_ALONE.includes(group))
-  return `${[INTRODUCTION(cells), ...told.map(renderGroup), renderProviders(), renderDialects(), renderFields(), renderSignatures(), renderEmbeddings(), renderAudio(), renderRerank(), renderBatches(), renderLibraries()].join('\n')}`
+  return `${[INTRODUCTION(cells), ...told.map(renderGroup), renderProviders(), renderDialects(), renderFields(), renderSignatures(), renderEmbeddings(), renderAudio(), renderPictures(), renderRerank(), renderBatches(), renderLibraries()].join('\n')}`
 }
 
 const INTRODUCTION = (cells: number) => `# Compatibility: every client format at every provider format

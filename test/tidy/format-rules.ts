@@ -6,7 +6,7 @@ const NAMES: ReadonlySet<unknown> = new Set(FORMAT_NAMES)
 /** The one place that lists the names. */
 const LIST = 'src/chat/format-name.ts'
 /** Further routes of one format. */
-const OTHER_ROUTES = ['audio', 'rerank']
+const OTHER_ROUTES = ['audio', 'images', 'rerank']
 const ROUTE_FILES: ReadonlySet<string> = new Set(
   [...FORMAT_NAMES, ...OTHER_ROUTES].map((name) => `src/http/routes/${name}.ts`),
 )

@@ -17,6 +17,7 @@ import {
   MAX_INPUTS,
 } from '@/formats/chat-completions/provider-side/embeddings'
 import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
+import { picturesCall } from '@/formats/chat-completions/provider-side/pictures'
 import { rerankCall } from '@/formats/chat-completions/provider-side/rerank'
 import { speechCall } from '@/formats/chat-completions/provider-side/speech'
 import { transcriptionCall } from '@/formats/chat-completions/provider-side/transcription'
@@ -37,6 +38,15 @@ export {
   EmbeddingsRequest,
   EmbeddingsResponse,
 } from '@/formats/chat-completions/client-side/embeddings'
+
+export {
+  decodePictureEdit,
+  decodePictures,
+  PictureEditRequest,
+  PictureEvent,
+  PicturesRequest,
+  PicturesResponse,
+} from '@/formats/chat-completions/client-side/pictures'
 
 export {
   decodeRerank,
@@ -81,7 +91,7 @@ export function createChatCompletions(maxMessages: number) {
       decodeResponse: decodeEmbeddingsResponse,
       encodeResponse: encodeEmbeddings,
     },
-    media: { speech: speechCall, transcription: transcriptionCall, rerank: rerankCall },
+    media: { speech: speechCall, transcription: transcriptionCall, image: picturesCall, rerank: rerankCall },
     decodeRequest: decode,
     decodeLoneBody: decode,
     encodeRequest,

@@ -21,6 +21,14 @@ export const LIMITS = {
     inputs: { minItems: 1, maxItems: 2048 },
     dimensions: { minimum: 1, maximum: 100_000 },
   },
+  pictures: {
+    prompt: { minLength: 1, maxLength: 32_000 },
+    count: { minimum: 1, maximum: 10 },
+    partials: { minimum: 0, maximum: 3 },
+    compression: { minimum: 0, maximum: 100 },
+    word: { maxLength: 32 },
+    files: { minItems: 1, maxItems: 10 },
+  },
   seed: { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
 } as const
 

@@ -1,4 +1,5 @@
 /** The generate-content format (family 3, Gemini style), with additions of its endpoints to the common contract. */
+
 import type { Format } from '@/formats/format'
 import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/generate-content/client-side/answer-schema'
 import { decodeLoneBody, decodeRequest, recognition } from '@/formats/generate-content/client-side/decode-request'
@@ -18,6 +19,7 @@ import {
   MAX_INPUTS,
 } from '@/formats/generate-content/provider-side/embeddings'
 import { encodeRequest } from '@/formats/generate-content/provider-side/encode-request'
+import { picturesCall } from '@/formats/generate-content/provider-side/pictures'
 import { grownBytes } from '@/formats/generate-content/provider-side/schema-budget'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
 import { requestFields } from './body-fields'
@@ -63,6 +65,7 @@ export const generateContent = {
     decodeResponse: decodeEmbeddingsResponse,
     encodeResponse: encodeEmbeddings,
   },
+  media: { image: picturesCall },
   decodeRequest,
   decodeLoneBody,
   encodeRequest,

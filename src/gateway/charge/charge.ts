@@ -2,6 +2,7 @@
 import { requestCost } from '@/catalog/price'
 import type { PriceList, ToolPrice } from '@/catalog/types'
 import { tokensWithin, unitsWithin, withFee } from '@/catalog/unit-prices'
+import { USUAL_PICTURE_TOKENS } from '@/chat/picture'
 import type { ToolUses } from '@/chat/server-tools'
 import { tokensOf } from '@/chat/units'
 import { inputTokens, type Usage, withUnits, ZERO_USAGE } from '@/chat/usage'
@@ -67,9 +68,6 @@ export function claimedUsage(reading: MeterReading, estimatedInput: number): Usa
   if (reading.usage && !reading.isUsageStale) return reading.usage
   return partialUsage(reading, estimatedInput)
 }
-
-/** The usual output tokens of a picture of 1024 × 1024. */
-const USUAL_PICTURE_TOKENS = 1_056
 
 /** `usage` with the tokens of pictures, if they have a price and the provider doesn't state them: an estimate, or all but the text. */
 export function withPictures(usage: Usage, reading: MeterReading, { lines }: PriceList): Usage {

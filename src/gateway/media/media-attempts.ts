@@ -2,7 +2,7 @@
 
 import { GatewayError } from '@/chat/error'
 import type { Unit } from '@/chat/units'
-import type { MediaAnswer, MediaCall, MediaPiece, MediaReader, MediaTraits } from '@/formats/media-call'
+import type { MediaAnswer, MediaBody, MediaCall, MediaPiece, MediaReader, MediaTraits } from '@/formats/media-call'
 import { noteFailure } from '@/gateway/attempt/attempt'
 import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
 import { type Race, raceAttempts, type Winner } from '@/gateway/attempt/race-attempts'
@@ -91,20 +91,20 @@ async function ask(
   const own = call.request.callFor(providerFormat)
   assert(own, `no ${call.kind} in ${target.provider.format}`)
   const traits = traitsOf(permit)
-  let encoded: ReturnType<MediaCall['encode']>
+  let encoded: MediaBody
   try {
-    encoded = own.encode(traits)
+    encoded = await own.encode(traits)
   } catch (error) {
     if (error instanceof GatewayError) return { failed: error }
     throw error
   }
-  const { path, body, leftOut = [] } = encoded
+  const { path, body, isWhole, leftOut = [] } = encoded
   attempt.leftOut = leftOut
   const answer = await callUpstream({
     target,
     key: permit.key,
     format: providerFormat,
-    stream: call.request.stream,
+    stream: call.request.stream && !isWhole,
     signal: call.signal,
     handle: attempt,
     url: path === undefined ? undefined : mediaUrl(target, path),
@@ -159,6 +159,7 @@ function traitsOf({ planned: { model, target } }: Permit): MediaTraits {
   const sellsTokens = model.pricing.base.input > 0 || model.pricing.base.output > 0
   return {
     model: target.model,
+    family: target.family,
     quirks,
     passFields: provider.passFields,
     sells: (unit: Unit) => (unit === 'token' && sellsTokens) || lines.some((line) => line.unit === unit),

@@ -84,9 +84,11 @@ class MediaRelay implements UpstreamSink {
   }
 
   private observe({ usage, bytes }: MediaPiece): void {
-    const { deps, open } = this.relaying
+    const { deps, open, started } = this.relaying
     if (bytes.length > 0) open.meter.noteDelivery(Math.round(deps.clock.monotonic() - open.arrivedMonotonicMs))
-    if (usage) open.meter.observe({ type: 'usage', usage })
+    if (!usage) return
+    if (started.reader.isFreeUntilUsage) open.meter.noteOutput()
+    open.meter.observe({ type: 'usage', usage })
   }
 
   private failUpstream(failure: UpstreamFailure): Promise<void> {
@@ -108,7 +110,7 @@ class MediaRelay implements UpstreamSink {
       this.client?.send(encoder.encode(formatSse({ event: 'error', data })))
       this.client?.end()
     } else this.client?.fail(error)
-    this.observeLikely()
+    if (!started.reader.isFreeUntilUsage) this.observeLikely()
     await this.relaying.end('broken')
   }
 

@@ -27,7 +27,7 @@ export async function tellMedia(
     await end('unanswered')
     return new Response(null, { status: CLIENT_CLOSED_STATUS })
   }
-  open.meter.noteOutput()
+  if (started.kind === 'whole' || !started.reader.isFreeUntilUsage) open.meter.noteOutput()
   observeExact(open, call)
   if (started.kind === 'stream') {
     const headers = headersOf(deps, call, open, { upstreamMs, leftOut: attempt.leftOut })

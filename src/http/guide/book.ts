@@ -19,6 +19,7 @@ import libraries from '#guide/libraries.md' with { type: 'text' }
 import limits from '#guide/limits-and-headers.md' with { type: 'text' }
 import management from '#guide/management.md' with { type: 'text' }
 import modelsAndPrices from '#guide/models-and-prices.md' with { type: 'text' }
+import pictures from '#guide/pictures.md' with { type: 'text' }
 import rerank from '#guide/rerank.md' with { type: 'text' }
 import responses from '#guide/responses.md' with { type: 'text' }
 import streaming from '#guide/streaming.md' with { type: 'text' }
@@ -59,6 +60,7 @@ const GROUPS: readonly GuideGroup[] = [
       streaming,
       tools,
       'images-and-files': images,
+      pictures,
       caching,
       'structured-output': structured,
       fallback,

@@ -85,6 +85,12 @@ const FIELD_ROWS: readonly (readonly [string, string, string, string, string])[]
   ['characters of a value in `metadata`', '', 'metadataValueChars', '', ''],
   ['inputs of one request for embeddings', 'embeddings.inputs', '', '', 'embeddings.requests'],
   ['`dimensions` of embeddings', 'embeddings.dimensions', '', '', 'embeddings.dimensions'],
+  ['characters of a `prompt` for pictures', 'pictures.prompt', '', '', ''],
+  ['`n` of pictures', 'pictures.count', '', '', ''],
+  ['`partial_images`', 'pictures.partials', '', '', ''],
+  ['`output_compression`', 'pictures.compression', '', '', ''],
+  ['characters of other words of a request for pictures', 'pictures.word', '', '', ''],
+  ['pictures to change', 'pictures.files', '', '', ''],
 ]
 
 const COLUMNS = [CHAT, RESPONSES, MESSAGES, GENERATE].map((limits) => flatten(limits))

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
 import { answerCohere } from '@test/gateway/media/rankers'
 import { answerSound, wavOf } from '@test/gateway/media/sounds'
+import { answerPictures } from '@test/gateway/picture-providers'
 import type { CatalogFile, Customer, TestGateway } from '@test/support/gateway'
 import { type ScriptedUpstream, startUpstream } from '@test/support/upstream'
 import Ajv from 'ajv/dist/2020'
@@ -12,7 +13,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/
 import { type DocumentedOperation, operationsOf } from './read-document'
 
 let sandbox: Sandbox
-/** A provider of sound. */
+/** A provider of sound and pictures. */
 let sounds: ScriptedUpstream
 let gateway: TestGateway
 let customer: Customer
@@ -23,7 +24,10 @@ let judge: Ajv
 
 beforeAll(async () => {
   sandbox = await startSandbox()
-  sounds = startUpstream((call) => (call.path.endsWith('/rerank') ? answerCohere(call) : answerSound(call)))
+  sounds = startUpstream((call) => {
+    if (call.path.includes('/images/')) return answerPictures(call)
+    return call.path.endsWith('/rerank') ? answerCohere(call) : answerSound(call)
+  })
   gateway = await startTrio({ origin: sandbox.baseUrl, catalog: sellOthers })
   customer = await gateway.customer('100')
   document = (await (await fetch(`${gateway.url}/docs/json`)).json()) as JsonObject
@@ -36,7 +40,7 @@ afterAll(async () => {
   sounds.stop()
 })
 
-/** One model of embeddings, one that speaks, one that transcribes, and one that ranks. */
+/** A model of embeddings, and one each that makes pictures, speaks, transcribes, and ranks. */
 function sellOthers(file: CatalogFile): void {
   const targets = [{ provider: 'chat-completions', model: 'embed-upstream' }]
   const pricing = { inputPer1mTokens: 0.02 }
@@ -44,6 +48,7 @@ function sellOthers(file: CatalogFile): void {
   file.models.push({ id: EMBEDDING_MODEL, kind: 'embedding', name: 'Embed', targets, pricing, ...common })
   file.providers.sounds = { format: FORMAT_NAMES[0], baseUrl: `${sounds.url}/v1`, keys: ['sounds-secret-canary'] }
   const others = [
+    ['image', { billable: 'output_image', unit: 'image', usd: 0.04 }],
     ['speech', { billable: 'input_text', unit: 'character', usd: 15 }],
     ['transcription', { billable: 'input_audio', unit: 'second', usd: 0.0001 }],
     ['rerank', { billable: 'request', unit: 'search_unit', usd: 0.002 }],
