@@ -3,7 +3,7 @@ import type { EmbeddingInput } from '@/chat/embedding'
 import { countTextTokens, estimateTextTokens, inputBound, type Prompt, tokenizerCount } from './estimate'
 import type { Model } from './types'
 
-/** All inputs; `knownTokens` counts those given as tokens. */
+/** The size of all inputs together; `knownTokens` is the number of tokens in inputs that were sent as tokens. */
 export type InputSizes = Prompt & { knownTokens: number }
 
 /** Tokens that providers may add to each text. */

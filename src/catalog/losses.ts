@@ -30,7 +30,7 @@ export function modelsAtALoss(catalog: Catalog): LossMaker[] {
   })
 }
 
-/** Batches have no other cost: each of their lines is a usual call of the provider. */
+/** A batch costs us as much as single requests, since each of its lines is sent as one. Only its price is lower. */
 function lossesInBatches(model: Model, target: Target): string[] {
   const cheaper = atBatchPrice(model)
   return cheaper === model ? [] : lossesAt(cheaper, target).map((loss) => `in batches ${loss}`)

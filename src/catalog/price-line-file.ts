@@ -6,7 +6,7 @@ import type { UnitPrice } from './types'
 
 export type LineFile = { billable: Billable; unit: Unit; variant?: string; usd: number; costUsd?: number }
 
-/** The lines beside text tokens, and the prices of text tokens. */
+/** The lines for other units than text tokens, and the prices of text tokens. */
 export type ReadLines = { lines: UnitPrice[]; input?: Pico; output?: Pico }
 
 /** Parses `file`, a list's lines below `place`; `usdOf` is the stated amount, undefined if there is none. Adds a fault for each mistake. */

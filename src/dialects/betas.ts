@@ -1,4 +1,4 @@
-/** The messages betas that each cloud supports, and their names there. A cloud refuses requests with other names. */
+/** The beta features of `messages` that each cloud supports, by the cloud's names. A cloud refuses a request that names any other beta. */
 import type { Beta } from '@/chat/protocol'
 
 /** Clouds that sell Claude; Anthropic itself accepts all betas. `mantle` is Bedrock's own `/anthropic`. */

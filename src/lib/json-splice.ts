@@ -29,7 +29,7 @@ function replaceAfter(text: string, nameEnd: number, old: string, fresh: string)
   return undefined
 }
 
-/** Clients write short fields before or after the conversation. Searching all of a long text takes a nanosecond for each character. */
+/** How many characters at each end of a text are searched first: clients write short fields before or after the conversation. */
 const NEAR_CHARS = 512
 
 /** Replaces a string field of the outermost object like {@link replaceStringInJson}, if each of its names occurs once. */

@@ -102,7 +102,7 @@ export type Link = {
 }
 
 /**
- * `id` and its stored predecessors, newest first: at most one more than a request may continue. `LIMIT` makes Postgres look up each link by
+ * `id` and its stored predecessors, newest first: at most one more than the longest chain that a request may continue. `LIMIT` makes Postgres look up each link by
  * its id; for a small table without statistics it would read all of the account's rows.
  */
 export async function measureChain({ sql }: Database, accountId: string, id: string): Promise<Link[]> {

@@ -68,7 +68,7 @@ function secretsOf({ keys, headers, dialect }: Provider): string[] {
   return [...keys.map((key) => key.secret), ...fixed, ...(dialect.secrets ?? [])]
 }
 
-/** The caller's kind of error for each reason. */
+/** The kind of error that the caller gets for each reason of the provider. */
 const JUDGEMENTS: ReadonlyMap<ProviderErrorReason, ErrorKind> = new Map([
   ['context-too-long', 'context_length_exceeded'],
   ['too-large', 'too_large'],
@@ -177,7 +177,7 @@ function namesOf(before: string, after = '') {
   return { limit: `${before}-limit${after}`, left: `${before}-remaining${after}`, reset: `${before}-reset${after}` }
 }
 
-/** For a 429, also the remaining limits; if nothing remains and no time is named, the reset time. */
+/** The `retry-after` time. For a 429, also what is left of each limit; without a `retry-after`, the reset time of a used-up limit. */
 export function limitsIn(headers: Headers, status: number): Pick<ProviderError, 'retryAfterSeconds' | 'left'> {
   const asked = retryAfter(headers)
   if (status !== 429) return asked === undefined ? {} : { retryAfterSeconds: asked }

@@ -50,7 +50,7 @@ test.each(MOMENTS)(
   },
 )
 
-test('a settlement that is sent again is charged once, even if its hold expires before the account was compared', async () => {
+test('a settlement that is sent again is charged once, even if its hold expires before the account is compared with Postgres', async () => {
   const { payer, hold } = await chargedAndForgotten()
   await reachUpstream(hold)
   await passDeadline(bench.redis, hold)

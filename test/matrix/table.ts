@@ -150,7 +150,8 @@ function superscript(value: number): string {
 function renderSignatures(): string {
   return `## Signatures
 
-In a tool loop the first answer is signed; then the client sends history and results to a provider of any format.
+In a tool loop, the first answer contains signed reasoning. The client then sends the history and the tools' results to a provider of any
+format.
 
 - The provider that signed gets its signature back, byte for byte, from clients of every format: where they keep only texts, calls
   and results, the gateway restores it by the ids of the calls.

@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dir, '..', '..')
 const needsOf = createNeedsReader()
 
 describe('the list of judges', () => {
-  test('the list of judges has existing files, each once', () => {
+  test('each file in the list of judges (slow tests) exists and is listed once', () => {
     expect(JUDGES.filter(({ path }) => !existsSync(join(ROOT, path)))).toEqual([])
     const within = JUDGES.filter((judge) => JUDGES.some(({ path }) => judge.path.startsWith(`${path}/`)))
     expect(within).toEqual([])

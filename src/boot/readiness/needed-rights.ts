@@ -1,7 +1,7 @@
 /** Redis rights that the gateway's user needs besides those of the ledger: key patterns with their commands. */
 import { type Right, rightsOn } from '@/ledger/store-rights'
 
-/** Examples for the scripts of idempotency keys. */
+/** One call of each Redis command in the scripts of idempotency keys; `@` is the key. */
 const CLAIM_LINES = [
   ...['HMGET @ f', 'HSET @ f 1', 'HDEL @ f', 'DEL @', 'PTTL @', 'PEXPIRE @ 1', 'DECRBY @ 1', 'TIME'],
   ...['ZADD @ 1 m', 'ZREM @ m', 'ZCARD @', 'ZRANGE @ 0 0', 'ZRANGEBYSCORE @ 0 0', 'ZREMRANGEBYSCORE @ 0 0'],

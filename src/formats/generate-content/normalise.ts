@@ -2,7 +2,7 @@
 import { invalidRequest } from '@/chat/error'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** The body with known keys in camelCase and lists as lists. Shares unchanged parts; never changes `body`. */
+/** The body with known keys in camelCase, and lists where a single value stands for one. Shares unchanged parts; never changes `body`. */
 export function normaliseRequest(body: JsonObject): JsonObject {
   return withLists(normaliseKeys(body, REQUEST, '') as JsonObject)
 }

@@ -41,7 +41,7 @@ export class StreamWriter {
   private frameCount = 0
   /** An event that the meter has seen and that waits for a count. */
   private observed: StreamItem | undefined
-  /** How the latest repeated text was encoded; `template` is set once two in a row were encoded alike. */
+  /** How the last text delta was encoded; `template` is set after two deltas in a row with the same encoding. */
   private latest: { like: Repeats['like']; word: string; template: TextTemplate } | undefined
   private known: { like: Repeats['like']; template: TextTemplate } | undefined
   /** Whether the text is the first value of an encoded piece; the other value is its number. */

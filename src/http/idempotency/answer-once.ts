@@ -100,7 +100,7 @@ async function recall(
   }
 }
 
-/** How a claimed request's hold ended. The request may reserve late, but after a hold's lifetime its gateway must be dead. */
+/** How the hold of a claimed request ended. A request older than a hold's lifetime reserves nothing any more: its gateway has crashed. */
 function fateOf({ ledger, holdTtlMs }: OnceDeps, { accountId }: Payer, open: OpenClaim): Promise<HoldFate> {
   const hold = { accountId, keyId: open.keyId, holdId: open.requestId }
   return open.ageMs > holdTtlMs ? ledger.sealFate(hold) : ledger.fateOf(hold)

@@ -1,8 +1,8 @@
--- Tries every command that the gateway needs on every kind of name, without effect: Redis checks the user's rights before it keeps
--- a read-only script from writing.
+-- Tests whether the Redis user may run the needed commands on the needed keys. Nothing is changed: the script is read-only, and Redis
+-- checks rights before it refuses the write.
 --
--- KEYS  1 any name of the shard, which says where to ask
--- ARGV  a command and its arguments each, as JSON
+-- KEYS  1 any key of the shard to ask
+-- ARGV  in each, one command with its arguments, as JSON
 -- Returns for each forbidden command: its index · 'command', or 'names' if only its names are forbidden
 
 local refusals = {}

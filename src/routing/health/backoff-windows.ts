@@ -48,7 +48,7 @@ export function createBackoffWindows(
   }
 }
 
-/** `provider/upstream model digest of the key`. */
+/** The id is `<provider>/<upstream model> <digest of the key>`. */
 function windowId(target: Target, key: ProviderKey): string {
   return `${targetId(target)} ${key.id}`
 }

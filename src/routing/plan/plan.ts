@@ -142,7 +142,7 @@ function firstOfEach(targets: readonly PlannedTarget[]): PlannedTarget[] {
   return targets.filter(({ model }) => !seen.has(model) && seen.add(model))
 }
 
-/** Maximum parts named in one message, so that a caller can't make it long. */
+/** Maximum items that one error message names, so that callers can't make it long. */
 const MAX_NAMED_PARTS = 5
 
 type Named = Model | Tier

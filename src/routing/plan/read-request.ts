@@ -34,7 +34,7 @@ const MAX_TURNS_BACK = 5
 const DECAY = 0.93
 /** The first turn often names the whole task, so it never counts as further back than this. */
 const FIRST_TURNS_BACK = 8
-/** As many reasons as people read. */
+/** Maximum reasons shown: people don't read more. */
 const REASONS = 8
 
 /** Reads the features of `request`. `requirements` avoids a second estimate if the caller already has one. */

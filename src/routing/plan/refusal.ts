@@ -9,7 +9,7 @@ import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import type { PassedOver, Unmet } from './requirements'
 
-/** Maximum models named in one message; a tier may have many. */
+/** Maximum models that one error message names; a tier may have many. */
 const MAX_NAMED = 8
 
 /** The 400 for a request that no model can serve; `boundField` is the first field that not every format supports. */

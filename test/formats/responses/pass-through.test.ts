@@ -42,7 +42,7 @@ describe('a request', () => {
     expect(send({ ...fields, ...own, store: true, include: [] })).toEqual({ ...BASE, ...fields })
   })
 
-  test('a passed-through request asks once for encrypted reasoning and other data that the model has', () => {
+  test('a passed-through request asks once for encrypted reasoning and for extras that the model supports', () => {
     expect(send({ include: INCLUDE }).include).toEqual(INCLUDE)
     const asked = {
       include: [...INCLUDE, 'message.output_text.logprobs'],

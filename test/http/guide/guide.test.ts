@@ -126,7 +126,7 @@ test('the page renderer is loaded at the first visit, not at the start', async (
   expect(await new Response(child.stdout).text()).toBe('false true')
 })
 
-test('HTML and scripts in Markdown are shown as text without links', () => {
+test('HTML and scripts in Markdown are shown as plain text, and script links are removed', () => {
   const { html } = renderPage(
     '# T\n\n<script>alert(1)</script> <b onclick="x">b</b>\n\n[l](javascript:alert(1))',
     undefined,

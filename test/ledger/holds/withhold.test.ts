@@ -122,7 +122,7 @@ describe('withholding', () => {
 })
 
 describe('withheld credit', () => {
-  test('withheld credit is debited once by its entry', async () => {
+  test('a ledger entry debits the credit withheld for it once, even if applied twice', async () => {
     const one = debit(600)
     await withhold(one)
     commit(one)
@@ -193,7 +193,7 @@ describe('withheld credit', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('withheld credit that Redis lost is still debited by its entry in Postgres', async () => {
+  test('the ledger entry in Postgres still debits withheld credit that Redis has lost', async () => {
     const one = debit(300)
     await withhold(one)
     await bench.redis.flushall()

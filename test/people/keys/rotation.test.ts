@@ -50,7 +50,7 @@ async function call(key: string, at = gateway): Promise<number> {
 }
 
 describe('rotating', () => {
-  test('a rotation shows the new text once; both texts work; the former one is shown by its last four characters, with its end', async () => {
+  test('a rotation shows the new key once; both keys work; the old one is listed by its last four characters and its expiry time', async () => {
     const { key, item } = await create({ monthlyBudgetUsd: '5' })
     const answer = await person.json('POST', `${PATH}/${item.id}/rotate`, { overlap: '1h' })
     expect(answer.status).toBe(200)

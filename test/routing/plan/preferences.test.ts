@@ -77,7 +77,7 @@ describe('quality', () => {
     expect(cheap.models[0]).toBe(middle)
   })
 
-  test('a conversation leaves a model below the quality', () => {
+  test('a conversation changes its model if that is below the requested quality', () => {
     expect(planFor('auto-smart', { quality: 0.9 }, {}, { stickyModelId: 'svc/small' }).models[0]).toBe(large)
     expect(planFor('auto-smart', { quality: 0.5 }, {}, { stickyModelId: 'svc/best' }).models[0]).toBe(best)
   })

@@ -31,7 +31,7 @@ type Reversal = {
 }
 
 export type DepositEvent =
-  /** The money has finally arrived. `externalId` is the provider's id of this movement of money, equal in every delivery. */
+  /** The money has arrived for good. `externalId` is the provider's id of this payment; each delivery of the event has the same. */
   | {
       kind: 'received'
       externalId: string

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/
 import { decodeError } from './decode-error'
 import { EventTap } from './event-tap'
 
-/** Answers without usage, for which the provider is asked for JSON. Others contain times, from which the gateway can't make them. */
+/** Its answers state no usage, so the provider is asked for JSON, and the text taken from it. Other formats have times, which JSON lacks. */
 const TEXT = 'text'
 const OWN_FIELDS: ReadonlySet<string> = new Set(['model', 'svc', 'fallback', 'response_format'])
 const JSON_FORMATS: ReadonlySet<string> = new Set(['json', 'verbose_json', 'diarized_json'])

@@ -186,7 +186,7 @@ const ALL: Story = {
   ],
 }
 
-test('a process that crashes at each statement of an event or check moves no money twice', async () => {
+test('no money moves twice, at whichever statement of an event or check the process crashes', async () => {
   const { events } = await play(ALL)
   for (const target of [...events.keys(), events.length]) {
     let diesAt = 0
@@ -300,7 +300,7 @@ async function finish(
   return giveBack(sessionId, paidCents, told)
 }
 
-test('a process that crashes at each statement of a charge charges the card once', async () => {
+test('a card is charged once, at whichever statement of the charge the process crashes', async () => {
   for (const behaviour of ['ok', 'authentication_required', 'insufficient_funds'] as const) {
     stripe.intercept = undefined
     let diesAt = 0

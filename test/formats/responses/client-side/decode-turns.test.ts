@@ -29,7 +29,7 @@ describe('messages', () => {
     expect(turns.map(({ role }) => role)).toEqual(['user', 'system'])
   })
 
-  test('messages may have parts of responses or of chat-completions', () => {
+  test('a message may have content parts of either the responses or the chat-completions format', () => {
     const content = [
       { type: 'input_text', text: 'Look', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
       { type: 'input_image', image_url: 'data:image/png;base64,aGk=', detail: 'low' },
