@@ -1,7 +1,7 @@
 -- Tests whether the Redis user may run the needed commands on the needed keys. Nothing is changed: the script is read-only, and Redis
 -- checks rights before it refuses the write.
 --
--- KEYS  1 any key of the shard to ask
+-- KEYS  1 any name of the shard to ask
 -- ARGV  in each, one command with its arguments, as JSON
 -- Returns for each forbidden command: its index · 'command', or 'names' if only its names are forbidden
 
