@@ -221,7 +221,7 @@ describe('errors have the format of the path', () => {
   test.each([
     ['/v1/nothing', {}, chat],
     ['/v1/chat/nothing', { 'x-goog-api-key': 'x' }, chat],
-    ['/v1/messages/batches', {}, message],
+    ['/v1/messages/nothing', {}, message],
     ['/v1/v1/messages/nothing', {}, message],
     ['/v1/nothing', { 'anthropic-version': '2023-06-01' }, message],
     ['/v1beta/nothing', {}, gemini],
