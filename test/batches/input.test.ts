@@ -57,14 +57,14 @@ describe('a faulty line', () => {
     ],
     ['is too long', chatLine('x', { user: 'x'.repeat(5_000) }), { code: 'line_too_long', param: null }],
   ]
-  test.each(CASES)('that %s is refused with its number', async (_what, line, fault) => {
+  test.each(CASES)('a line that %s is refused with its number', async (_what, line, fault) => {
     expect(await faultsOf([chatLine('1'), chatLine('2'), line, chatLine('4')])).toEqual([
       expect.objectContaining({ line: 3, ...fault }),
     ])
   })
 })
 
-test('an unknown model in line 4,711 is found, and nothing is kept, held or called', async () => {
+test('an unknown model in line 4,711 is refused; nothing is stored or held, and no provider is called', async () => {
   const lines = Array.from({ length: 5_000 }, (_, index) =>
     chatLine(`${index}`, index === 4_710 ? { model: 'svc/none' } : {}),
   )
@@ -76,7 +76,7 @@ test('an unknown model in line 4,711 is found, and nothing is kept, held or call
   expect({ held: Number(held), seq, calls: gateway.upstream.calls.length }).toEqual({ held: 0, seq: 0, calls: 0 })
 })
 
-test('the first ten of many faults are told, and empty lines only count', async () => {
+test('the first ten of many faults are reported; an empty line is no fault, but has a number', async () => {
   const lines = ['', ...Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? chatLine(`${index}`) : 'no'))]
   const faults = await faultsOf(lines)
   expect(faults.map(({ line }) => line)).toEqual([3, 5, 7, 9, 11, 13, 15, 17, 19, 21])
@@ -145,7 +145,7 @@ describe('an upload', () => {
       413,
       'file',
     ],
-  ])('%s is refused, and nothing of it is kept', async (_what, parts, status, param) => {
+  ])('%s is refused, and nothing is stored', async (_what, parts, status, param) => {
     const response = await send(parts)
     expect(response.status).toBe(status)
     expect(await response.json()).toMatchObject({ error: { param } })
@@ -153,7 +153,7 @@ describe('an upload', () => {
     expect([...(await sql`SELECT id FROM batch_files WHERE NOT is_whole`)]).toEqual([])
   })
 
-  test('as JSON is a 415', async () => {
+  test('an upload as JSON is a 415', async () => {
     const response = await fetch(`${gateway.url}/v1/files`, {
       method: 'POST',
       headers: { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' },
@@ -162,7 +162,7 @@ describe('an upload', () => {
     expect(response.status).toBe(415)
   })
 
-  test('larger than a part is read again byte by byte', async () => {
+  test('an upload that is stored in several parts is returned unchanged', async () => {
     const text = `${'ä'.repeat(700_000)}\r\n${'x'.repeat(1_500_000)}`
     const id = await upload(client, text)
     expect(await (await client.files.content(id)).text()).toBe(text)

@@ -89,7 +89,7 @@ async function chargedRecords({ accountId }: Customer, credit: number) {
   return charged
 }
 
-test('over kills each line has one result and at most one charge, and the records are what the balance moved', async () => {
+test('if gateways are killed, each line has one result and at most one charge, and the records equal the balance’s change', async () => {
   const customer = await heir.customer('100')
   const client = clientOf(heir.url, customer)
   let child = await mortal()

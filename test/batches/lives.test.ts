@@ -126,7 +126,7 @@ test('a cancelled batch keeps only the lines that ran', async () => {
   expect(row?.canceled).toBe(100 - (request_counts?.completed ?? 0))
 })
 
-test('a full share of storage refuses uploads and pauses batches until there is room', async () => {
+test('an account whose share of storage is full cannot upload, and its batches pause until there is room', async () => {
   const customer = await gateway.customer('1')
   const client = clientOf(gateway.url, customer)
   const { sql } = gateway.gateway.database

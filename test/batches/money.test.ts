@@ -40,7 +40,7 @@ function answer({ path, body }: UpstreamCall): Response {
 /** 10,000 tokens of output at 2 USD per 1,000,000: a cent of which ten tokens of input are a thousandth. */
 const LINE_NANO = 10_000 * 2_000 + 10 * 1_000
 
-test('1 USD for 2 USD of lines pauses at the end of the credit, and goes on after a top-up', async () => {
+test('a batch that costs twice the credit pauses when it is used up, and continues after a top-up', async () => {
   const customer = await gateway.customer('1')
   const client = clientOf(gateway.url, customer)
   const made = await begin(
@@ -95,7 +95,7 @@ test.each([
   expect(await spent()).toBe(cost + cost / listed.batch_discount)
 })
 
-test('a deactivated key pauses its batch, which goes on with the key', async () => {
+test('a batch pauses while its key is deactivated, and continues once the key is active', async () => {
   const customer = await gateway.customer('1')
   const client = clientOf(gateway.url, customer)
   const input_file_id = await upload(client, jsonl(Array.from({ length: 40 }, (_, index) => chatLine(`${index}`))))

@@ -188,7 +188,7 @@ describe('connections above the limits', () => {
     ])
   })
 
-  test('the largest holders lose connections until a quarter of the descriptors is free', async () => {
+  test('addresses with the most connections lose some until a quarter of the descriptors is free', async () => {
     const open = [...from('a', 50), ...from('b', 30), ...from('c', 4)]
     expect(tally(await ended(open, 60, 32))).toEqual({ a: 40, b: 20 })
     expect(await ended([...from('a', 5), ...from('b', 5)], 60, 14)).toEqual([])

@@ -112,7 +112,7 @@ describe('connections that never end', () => {
   ] as const
 
   test.each(PAID)(
-    'at %s the limit is lifted once key and body are accepted, and back when the answer ends',
+    'at %s the idle limit is lifted once key and body are accepted, and applies again after the answer',
     async (path, body) => {
       gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
       const known = await ask(path, chatBy(`Bearer ${customer.key}`, body))

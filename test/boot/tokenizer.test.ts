@@ -10,7 +10,7 @@ import { addressOf, demoKeyOf, spawnGateway } from './process'
 const PRELOAD = join(import.meta.dir, 'note-tokenizer.ts')
 
 test.each([1, 2])(
-  'no request is held up while the tokenizer is loaded: %d process(es) have a thread for it',
+  'no request waits while the tokenizer is loaded: with %d process(es), a thread loads it',
   async (count) => {
     const gateway = spawnGateway({
       REDIS_URL: await redisUrl(),

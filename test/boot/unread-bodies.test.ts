@@ -92,7 +92,7 @@ describe('a gateway', () => {
     ['to what has no body', '127.0.0.6', 'GET /healthz', {}],
     ['above the limit', '127.0.0.7', 'POST /v1/messages', { 'content-length': String(64 * MIB) }],
   ])(
-    'ends the connections of an address that sends too much %s, before the body is whole',
+    'an address that sends too much %s loses its connections before the body is complete',
     async (_, from, line, headers) => {
       const answers = await announce(from, line, headers)
       expect(answers[0]?.isClosed).toBe(false)

@@ -46,7 +46,7 @@ describe('the cost of a target', () => {
     ])
   })
 
-  test("the cost of a target of a target's own goes before the model's", () => {
+  test('the cost stated at a target replaces the cost stated at its model', () => {
     const targets = [
       { provider: 'provider2', model: 'beta-2' },
       { provider: 'provider1', model: 'beta-3', cost: { costPer1mInputTokens: 0.25, costPer1mOutputTokens: 1 } },

@@ -195,7 +195,7 @@ describe('the tokenizer count', () => {
 describe('the cap of the output limit', () => {
   const cap = (more: Partial<ChatRequest>) => outputCap(requestOf('', more), MODEL)
 
-  test("the output cap is the caller's limit or the model's, times the choices, never above what the model can", () => {
+  test('the output cap is the caller’s or the model’s limit, times the choices, and at most the model’s maximum', () => {
     expect(cap({})).toBe(1000)
     expect(cap({ maxOutputTokens: 300 })).toBe(300)
     expect(cap({ maxOutputTokens: 300, choices: 4 })).toBe(1200)

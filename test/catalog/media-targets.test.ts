@@ -41,15 +41,18 @@ function faultsOf(kind: keyof typeof LINES, provider: string): string[] {
 const WORDS = { speech: 'speech', transcription: 'transcriptions', rerank: 'rerank' }
 
 describe.each(['speech', 'transcription', 'rerank'] as const)('a model of kind %s', (kind) => {
-  test.each(['openai', 'azure'])('is sold at %s', (provider) => {
+  test.each(['openai', 'azure'])('a model of this kind can be sold at %s', (provider) => {
     expect(faultsOf(kind, provider)).toEqual([])
   })
 
-  test.each(['embedder', 'messages', 'gemini', 'responses'])('is not sold at %s', (provider) => {
-    const [fault] = faultsOf(kind, provider)
-    expect(fault).toContain('models[0].targets[0].provider')
-    expect(fault).toContain(`which has no ${WORDS[kind]}`)
-  })
+  test.each(['embedder', 'messages', 'gemini', 'responses'])(
+    'a model of this kind cannot be sold at %s',
+    (provider) => {
+      const [fault] = faultsOf(kind, provider)
+      expect(fault).toContain('models[0].targets[0].provider')
+      expect(fault).toContain(`which has no ${WORDS[kind]}`)
+    },
+  )
 })
 
 describe('a model of kind image', () => {

@@ -120,7 +120,7 @@ describe('price lines', () => {
     ])
   })
 
-  test('each kind of model loads with a price for what it answers with', () => {
+  test('each kind of model loads with a price in a unit of its answers', () => {
     const kinds: [string, string, string][] = [
       ['image', 'output_image', 'token'],
       ['speech', 'input_text', 'character'],

@@ -32,7 +32,7 @@ test('a tool is sold only if a price is stated', () => {
   expect(targetsOf({})[0]).not.toHaveProperty('toolPrices')
 })
 
-test("the model's hold where the format has the tool, in nano-USD", () => {
+test('the model’s tool prices apply to targets whose format has the tool, in nano-USD', () => {
   expect(pricesOf(targetsOf({ web_search: 0.01, google_search: { usd: 0.035, per: 'request', maxUses: 4 } }))).toEqual([
     { web_search: { price: 10_000_000, per: 'use' } },
     { web_search: { price: 10_000_000, per: 'use' } },
@@ -40,7 +40,7 @@ test("the model's hold where the format has the tool, in nano-USD", () => {
   ])
 })
 
-test("a target's own stand in place of the model's, and none at all if it says so", () => {
+test('a target’s own tool prices replace the model’s; an empty object means that no tool has a price', () => {
   const targets = targetsOf({ web_search: 0.01 }, [{}, { web_search: 0.02, web_fetch: 0 }])
   expect(pricesOf(targets)).toEqual([
     {},

@@ -233,7 +233,7 @@ describe('usage beyond a hold', () => {
     )
   })
 
-  test('a dearer variant than the held one costs the held one, flagged as clamped', () => {
+  test('a variant dearer than the held one costs as much as the held one, and is flagged as clamped', () => {
     const own = (variant: string, price: number) =>
       ({ billable: 'output_image', unit: 'image', variant, price: price as Pico }) as const
     const list = { base: prices(0, 0), steps: [], lines: [own('small', 11_000_000), own('hd', 167_000_000)] }

@@ -53,7 +53,7 @@ describe('transfers of credit', () => {
   })
 
   test.each(['UPDATE credit_transfers SET amount_nano = 6', 'DELETE FROM credit_transfers'])(
-    'are append-only: %s',
+    'transfers of credit are append-only: %s',
     async (statement) => {
       expect((await failureOf(statement)).message).toContain('append-only')
     },

@@ -115,7 +115,7 @@ describe('a container', () => {
   const files = ['compose.yaml', 'compose.cluster.yaml', 'compose.observability.yaml']
 
   test.each(files)(
-    'of %s has no rights but those that it needs, and a store or proxy a limit of memory',
+    'a container of %s has only the rights that it needs; stores and proxies have a memory limit',
     async (name) => {
       const { services: own } = await readComposeFile(name)
       for (const [service, described] of Object.entries(own)) {

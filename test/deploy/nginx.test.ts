@@ -74,7 +74,7 @@ async function statusFrom(address: string): Promise<string> {
 }
 
 test.each(['/metrics', '/metrics/', '/readyz', '/%6detrics', '//readyz', '/x/../metrics'])(
-  'what is for the network behind it is a 404: %s',
+  'nginx answers a path for the internal network with 404: %s',
   async (path) => {
     const before = seen.length
     const words = ['--silent', '--path-as-is', '--output', '/dev/null', '--write-out', '%{http_code}']

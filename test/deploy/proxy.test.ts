@@ -99,7 +99,7 @@ test('the proxy passes on a chunk of a stream when it is written', async () => {
   expect(await read()).toBe('data: two\n\n')
 })
 
-test("metrics and readiness are nobody's business outside", async () => {
+test('the proxy answers requests for metrics and readiness with 404', async () => {
   const before = [...first.asked, ...second.asked].length
   for (const path of ['/metrics', '/readyz']) expect((await fetch(`${address}${path}`)).status).toBe(404)
   expect([...first.asked, ...second.asked].length).toBe(before)

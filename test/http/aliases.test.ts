@@ -111,7 +111,7 @@ test('an alias of a tier works as the tier', async () => {
   expect(await recordOf(response)).toMatchObject({ requested_model: TIER })
 })
 
-test('a conversation with a tier is the same under its id and its alias', async () => {
+test('a conversation keeps its model if the tier’s id and alias are used in turn', async () => {
   const headers = { 'x-svc-session': crypto.randomUUID() }
   const reasons = []
   for (const model of ['auto-smart', TIER, 'auto-smart'])

@@ -89,7 +89,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(passed).toMatchObject({ status: 200 })
   })
 
-  test('a tier chooses among the allowed models, and a 403 says if there is none', async () => {
+  test('a tier chooses among the allowed models; if none can answer, the request is a 403', async () => {
     await allow(['svc/beta'])
     for (let round = 0; round < 3; round++) {
       expect(await ask(gateway, format, 'auto-smart')).toMatchObject({ status: 200, model: 'svc/beta' })
@@ -160,7 +160,7 @@ describe('the client libraries', () => {
 })
 
 describe('other effects of a model list', () => {
-  test("the catalogue's own fallbacks are left out where they are not allowed", async () => {
+  test('the catalogue’s own fallbacks are omitted if the key may not call them', async () => {
     gateway.upstream.respond(({ body }) =>
       body.model === 'alpha-upstream'
         ? Response.json({ error: { message: 'down' } }, { status: 500 })

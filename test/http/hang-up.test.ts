@@ -69,7 +69,7 @@ const MOMENTS: Moment[] = [
   },
 ]
 
-test.each(MOMENTS)('the charge if the client disconnects $name', async ({ stream, script, waitFor, cost }) => {
+test.each(MOMENTS)('the charge for a client that disconnects $name', async ({ stream, script, waitFor, cost }) => {
   const customer = await gateway.customer('1')
   const live = liveStream()
   gateway.upstream.calls.length = 0

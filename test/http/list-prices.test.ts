@@ -229,7 +229,7 @@ const PAIRS = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => ({
 
 describe.each(PAIRS)('$client at $provider', ({ client, provider }) => {
   test.each([false, true])(
-    'the list’s prices times the usage are the cost, to the nano, at and beyond every step (stream: %p)',
+    'the cost is the usage times the listed prices, to the nano-USD, at and beyond every step (stream: %p)',
     async (stream) => {
       const sums = new Set<number>()
       for (let index = 0; index < LISTS; index++) {

@@ -22,7 +22,7 @@ async function refusalOf(request: Request, maxBytes = MAX_BYTES): Promise<string
 }
 
 describe('the fields of a form', () => {
-  test('lists and objects are written in brackets', async () => {
+  test('lists and objects of a form are written with brackets in the field names', async () => {
     const form = formOf([
       ['model', 'm'],
       ['list[]', 'a'],
@@ -39,7 +39,7 @@ describe('the fields of a form', () => {
     })
   })
 
-  test('preferences may be one JSON text', async () => {
+  test('preferences in a form may be one JSON text', async () => {
     const { json } = await readForm(requestOf(formOf([['svc', '{"regions":["eu"]}']])), MAX_BYTES)
     expect(json).toEqual({ svc: { regions: ['eu'] } })
   })
@@ -78,7 +78,7 @@ describe('the fields of a form', () => {
     )
   })
 
-  test('a form has the same fingerprint with another boundary, and another one with other content', async () => {
+  test('a form’s fingerprint changes with its content, and not with its boundary', async () => {
     const fingerprint = async (fields: [string, string | Blob][]) => {
       let digest = ''
       const onBytes = (bytes: Uint8Array) => {
@@ -99,7 +99,7 @@ describe('the fields of a form', () => {
 })
 
 describe('a refused form', () => {
-  test('has another content type, no boundary, or is no form', async () => {
+  test('a form is refused if its content type or its boundary is wrong, or if it is no form', async () => {
     const post = (contentType: string, body: string) =>
       new Request('http://gateway/', { method: 'POST', headers: { 'content-type': contentType }, body })
     expect(await refusalOf(post('application/json', '{}'))).toBe('unsupported_media_type')
@@ -108,7 +108,7 @@ describe('a refused form', () => {
     expect(await refusalOf(post('multipart/form-data; boundary=x', ''))).toBe('invalid_request')
   })
 
-  test('has too many bytes, announced or not', async () => {
+  test('a form with too many bytes is refused, whether or not the length is announced', async () => {
     const form = () => formOf([['file', new File([Buffer.alloc(2_000)], 'x')]])
     expect(await refusalOf(requestOf(form()), 1_000)).toBe('too_large')
     const { body, headers } = requestOf(form())
@@ -149,7 +149,7 @@ describe('a refused form', () => {
     ],
     ['too deep a name', [[`f${'[a]'.repeat(10)}`, 'x']] as const],
     ['too long a name', [['f'.repeat(300), 'x']] as const],
-  ])('has %s', async (_, fields) => {
+  ])('a form is refused if it has %s', async (_, fields) => {
     expect(await refusalOf(requestOf(formOf(fields)), 10 * MAX_BYTES)).toBe('invalid_request')
   })
 })

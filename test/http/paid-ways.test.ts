@@ -259,7 +259,7 @@ const PAID_BY = Object.values(
 )
 
 test.each(Object.entries(LIMITS))(
-  '%s: each way is refused before the provider is called',
+  '%s: each paid route refuses the request before the provider is called',
   async (limit, { status, set }) => {
     const seen: Record<string, unknown> = {}
     const expected: Record<string, unknown> = {}

@@ -96,7 +96,7 @@ describe('an answer', () => {
     }
   })
 
-  test('a later request may name items of a stored answer; a reasoning item that is gone is left out and reported', async () => {
+  test('a later request may name items of a stored answer; a deleted reasoning item is omitted and reported', async () => {
     const first = await create(ada, { input: 'One' })
     const answered = `Answer ${gateway.upstream.calls.length - 1}`
     const [message] = first.output as JsonObject[]

@@ -107,7 +107,7 @@ describe('free answers', () => {
   })
 })
 
-describe('a body is left unread', () => {
+describe('a body is not read', () => {
   test.each([
     ['has no credit', async () => gateway.customer('0'), '402'],
     ['is deactivated', () => deactivated(), '401'],
@@ -117,7 +117,7 @@ describe('a body is left unread', () => {
     ['has had its tokens of the minute', () => holding(gateway.customer('1', { tokensPerMinute: 1 })), '429'],
     ['has as many requests open as it may', () => holding(gateway.customer('1', { concurrency: 1 })), '429'],
     ['belongs to an account that has', () => ofBusyAccount(), '429'],
-  ])('a large body is left unread if the key %s', async (_, make, status) => {
+  ])('a large body is not read if the key %s', async (_, make, status) => {
     const { key } = await make()
     const connection = announce(key)
     expect(await until(() => connection.received(), 'a refusal')).toStartWith(`HTTP/1.1 ${status}`)
@@ -133,7 +133,7 @@ describe('a body is left unread', () => {
     connection.end()
   })
 
-  test('even a small body is left unread if the key was refused before; new credit counts at once', async () => {
+  test('even a small body is not read if the key was refused before; new credit counts at once', async () => {
     const { key, accountId } = await gateway.customer('0')
     expect((await ask('/v1/chat/completions', key)).status).toBe(402)
     const small = rawRequest('POST /v1/chat/completions', {

@@ -38,7 +38,7 @@ describe('withDeadline', () => {
     expect(ended.value).toBe('late')
   })
 
-  test("throws the caller's own error where that is what lateness means", async () => {
+  test('withDeadline throws the error that the caller throws at the deadline', async () => {
     const ended = withDeadline(never, 10, () => {
       throw new TooLateError('no answer')
     })
@@ -115,7 +115,7 @@ describe('a process that stood still, such as in a sleeping machine', () => {
   })
 
   test.each([1, 45, 95])(
-    'a process that stood still does not hold its own stall, begun after %d ms, against a server',
+    'a stall of the process that begins after %d ms does not count as the server’s time',
     async (afterMs) => {
       expect(await withDeadline(replyAfterStall(afterMs), 100, () => 'late')).toBe('reply')
     },
@@ -144,7 +144,7 @@ describe('a process that stood still, such as in a sleeping machine', () => {
 })
 
 describe('a watch of a deadline', () => {
-  test('a watch returns its value while it is wanted, and reports when it is not', async () => {
+  test('a watch returns the result of work until its signal fires, and UNWANTED from then on', async () => {
     const client = new AbortController()
     const watch = watchFor(client.signal)
     expect(await watch.orUnwanted(Promise.resolve('first'))).toBe('first')

@@ -46,7 +46,7 @@ describe('a JSON file', () => {
     )
   })
 
-  test('a JSON file is invalid exactly where JSON.parse says so', () => {
+  test('a JSON file is invalid exactly if JSON.parse refuses it', () => {
     const damaged = fc.tuple(fc.json(), fc.nat(60), fc.constantFrom('', ',', '"', '}', ']', '1', 'x', '\\', '\n', ':'))
     fc.assert(
       fc.property(damaged, ([text, at, piece]) => {

@@ -32,7 +32,7 @@ describe('a log line', () => {
     ['info', 3],
     ['warn', 2],
     ['error', 1],
-  ] as const)('is written at level %s and above', (level: LogLevel, count) => {
+  ] as const)('the logger writes lines of level %s and above', (level: LogLevel, count) => {
     const { logger, lines } = capture({ level })
     for (const name of ['debug', 'info', 'warn', 'error'] as const) logger[name]('something')
     expect(lines).toHaveLength(count)

@@ -157,7 +157,7 @@ describe('stopping a worker loop', () => {
   })
 
   test.each([0, 600_000])(
-    'waits for the round under way, and for nothing of the pause of %d ms behind it',
+    'a stop waits for the running round, but not for the pause of %d ms after it',
     async (pauseMs) => {
       const work = Promise.withResolvers<number>()
       const { worker, rounds } = watch({ round: () => work.promise })

@@ -19,7 +19,7 @@ const FAILURES = {
 }
 
 test.each(Object.entries(FAILURES))(
-  'where the first says %s, the second answers whole, and its answer is paid for once',
+  'if the first target sends %s, the second answers completely, and only its answer is charged',
   async (_, failure) => {
     const { gateway, customer } = world
     const first = world.modelWith('chat-completions', failure)

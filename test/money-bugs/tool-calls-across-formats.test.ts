@@ -24,7 +24,7 @@ const LANES = FORMATS.flatMap((client) =>
 )
 
 test.each(LANES)(
-  '%s client, %s provider, streaming %p: the call arrives whole and costs what the provider says',
+  '%s client, %s provider, streaming %p: the tool call arrives complete, and is charged by the provider’s usage',
   async (client, provider, stream) => {
     const answer = recorded(provider, 'tool-one', stream)
     const model = world.modelWith(provider, answer)

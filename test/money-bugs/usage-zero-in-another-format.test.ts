@@ -31,7 +31,7 @@ test.each(LANES)(
 )
 
 test.each(FORMATS)(
-  'tokens for a %s model are counted in both formats that can ask, and for nothing',
+  'the tokens of a %s model are counted for free in both formats with a token count',
   async (provider) => {
     const { gateway, customer } = world
     const model = world.modelWith(provider, () => new Response(null, { status: 500 }))

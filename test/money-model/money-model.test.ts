@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 
-test(`${SEQUENCES} random sequences of operations keep the money right`, async () => {
+test(`${SEQUENCES} random sequences of operations keep balances and books correct`, async () => {
   const seen = await playSequences(redis.url, SEQUENCES, FIXED_SEED)
   expect([...seen.keys()]).toEqual(
     expect.arrayContaining([

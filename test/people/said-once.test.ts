@@ -48,11 +48,14 @@ function sourcesWith(pattern: RegExp, isMeant: (path: string) => boolean): strin
 
 const quoted = (text: string) => new RegExp(`['"\`>]\\s*${RegExp.escape(text)}\\s*['"\`<]`)
 
-test.each(TEXTS.filter((text) => !OF_OTHERS.has(text)))('“%s” stands in a table of fields alone', (text) => {
-  expect(sourcesWith(quoted(text), () => true)).toEqual([])
-})
+test.each(TEXTS.filter((text) => !OF_OTHERS.has(text)))(
+  'the text “%s” is only written in a table of fields',
+  (text) => {
+    expect(sourcesWith(quoted(text), () => true)).toEqual([])
+  },
+)
 
-test.each([...new Set(LIMITS)])('the limit %d of a field stands in a table of fields alone', (limit) => {
+test.each([...new Set(LIMITS)])('the limit %d of a field is only written in a table of fields', (limit) => {
   const written = String(limit).replace(/\B(?=(\d{3})+$)/g, '_?')
   const asLimit = new RegExp(
     `(?:\\b(?:maximum|maxLength|maxItems|max|most|chars)(?:=\\{|: )|const MAX_\\w+ = )${written}\\b`,

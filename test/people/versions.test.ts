@@ -66,7 +66,7 @@ async function auditCount(): Promise<number> {
   return row?.count
 }
 
-test('each change of something that is shown by itself takes a version', () => {
+test('each PUT and PATCH operation takes a version if its path has a GET operation', () => {
   const shown = new Set(
     OPERATIONS.filter(({ path }) => path.startsWith('GET ')).map(({ path }) => placeOf({ path }).place),
   )
@@ -97,14 +97,14 @@ test.each(VERSIONED)('$name refuses to overwrite a newer version, and answers wi
   expect((await send(method, path, second, either)).status).toBe(200)
 })
 
-test.each(VERSIONED)('$name without a version, or with any, changes whatever is there', async (operation) => {
+test.each(VERSIONED)('$name without a version, or with the version *, overwrites any version', async (operation) => {
   const { method } = placeOf(operation)
   const [first, second] = BODIES[operation.name] ?? []
   expect((await send(method, pathOf(operation), first)).status).toBe(200)
   expect((await send(method, pathOf(operation), second, '*')).status).toBe(200)
 })
 
-test('what a key is used for, and whether it is active, makes no newer version', async () => {
+test('using or deactivating a key makes no newer version of it', async () => {
   const path = `${ACCOUNT_PREFIX}/keys/${keyId}`
   const { etag } = await send('GET', path)
   await gateway.apiKeys.deactivate(keyId)
@@ -112,7 +112,7 @@ test('what a key is used for, and whether it is active, makes no newer version',
   expect((await send('PATCH', path, { name: 'still' }, etag)).status).toBe(200)
 })
 
-test('of a hundred changes at once that began with one version, one is applied and the others are refused', async () => {
+test('of a hundred concurrent changes to the same version, one is applied and the others are refused', async () => {
   const path = `${ACCOUNT_PREFIX}/keys/${keyId}`
   const { etag } = await send('GET', path)
   const names = Array.from({ length: 100 }, (_, index) => `name ${index}`)
@@ -126,7 +126,7 @@ test('of a hundred changes at once that began with one version, one is applied a
   expect(entries).toHaveLength(1)
 })
 
-test('people who each add to one list at once, and again after a 412, lose nothing', async () => {
+test('if people add to one list at the same time, and repeat after a 412, no addition is lost', async () => {
   const path = `${ACCOUNT_PREFIX}/keys/${keyId}`
   const own = Array.from({ length: 8 }, (_, index) => `writer${index}=here`)
   async function add(tag: string): Promise<void> {
@@ -140,7 +140,7 @@ test('people who each add to one list at once, and again after a 412, lose nothi
   expect((await send('GET', path)).body).toMatchObject({ item: { tags: own } })
 })
 
-test('a management key is refused a newer version too', async () => {
+test('a management key cannot overwrite a newer version either', async () => {
   const { accountId } = owner.viewer
   const made = await owner.json('POST', `${ACCOUNT_PREFIX}/management-keys`, { name: 'robot', scopes: ['keys:write'] })
   const { key } = made.body as { key: string }

@@ -66,7 +66,7 @@ describe('findings of the comparison with public prices', () => {
   })
 
   test.each(['input', 'cacheRead', 'cacheWrite5m', 'output'] as const)(
-    'a loss on %s, also above a step only',
+    'the comparison finds a loss on %s, also one above a step only',
     (name) => {
       const cheaper = withAlpha(({ pricing }) => ({
         pricing: { ...pricing, base: { ...pricing.base, [name]: (pricing.base[name] - 1) as Pico } },

@@ -60,24 +60,19 @@ describe('CVE-2026-71479: absurd numbers', () => {
     'top_logprobs',
   ]
 
-  test.each(fields)(
-    'CVE-2026-71479: numbers beyond reason in %s make nobody richer and nothing fail',
-    async (field) => {
-      const before = (await gateway.balance(customer.accountId)).available
-      for (const value of extremes) {
-        const { status } = await call(
-          `{"model":"svc/alpha","messages":${JSON.stringify(MESSAGES)},"${field}":${value}}`,
-        )
-        expect(`${field} ${value}: ${[200, 400].includes(status)}`).toBe(`${field} ${value}: true`)
-      }
-      const after = await gateway.balance(customer.accountId)
-      expect(after.available).toBeLessThanOrEqual(before)
-      expect(after.held).toBe(0 as typeof after.held)
-    },
-  )
+  test.each(fields)('CVE-2026-71479: absurd numbers in %s add no credit and break nothing', async (field) => {
+    const before = (await gateway.balance(customer.accountId)).available
+    for (const value of extremes) {
+      const { status } = await call(`{"model":"svc/alpha","messages":${JSON.stringify(MESSAGES)},"${field}":${value}}`)
+      expect(`${field} ${value}: ${[200, 400].includes(status)}`).toBe(`${field} ${value}: true`)
+    }
+    const after = await gateway.balance(customer.accountId)
+    expect(after.available).toBeLessThanOrEqual(before)
+    expect(after.held).toBe(0 as typeof after.held)
+  })
 
   test.each([-1, -1e15, 1.5, 1e308, '7', null])(
-    'in the usage that a provider reports (%p) make nobody richer',
+    'CVE-2026-71479: an absurd number in a provider’s usage (%p) adds no credit',
     async (count) => {
       gateway.upstream.respond(() =>
         Response.json({
@@ -254,7 +249,7 @@ describe('S27: secrets', () => {
 
 describe('S10: names such as __proto__', () => {
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype'])(
-    'S10: %s is nothing special',
+    'S10: the name %s has no special effect',
     async (name) => {
       const withKey = `{"model":"svc/alpha","messages":${JSON.stringify(MESSAGES)},"${name}":{"isAdmin":true,"max_tokens":-1}}`
       expect([200, 400]).toContain((await call(withKey)).status)

@@ -118,7 +118,7 @@ for (const protocol of ['http/protobuf', 'http/json'])
     afterAll(() => world.stop())
 
     test.each(PAIRS)(
-      'nothing is told of what is said: %s client, %s provider, streaming %p',
+      'no content of the conversation is exported: %s client, %s provider, streaming %p',
       async (client, provider, stream) => {
         const { calls } = await converse(world, client, provider, stream)
         expect(calls[0]?.attributes['gen_ai.usage.output_tokens']).toBeNumber()
@@ -149,7 +149,7 @@ describe('content export on', () => {
   afterAll(() => world.stop())
 
   test.each(PAIRS)(
-    'all is told that is said, and no more: %s client, %s provider, streaming %p',
+    'all content of the conversation is exported, and nothing else: %s client, %s provider, streaming %p',
     async (client, provider, stream) => {
       const { calls } = await converse(world, client, provider, stream)
       const { attributes = {} } = calls[0] ?? {}

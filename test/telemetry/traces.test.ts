@@ -186,7 +186,7 @@ describe('spans of several calls', () => {
     expect(JSON.stringify(trace.all.map(({ attributes, status }) => [attributes, status]))).not.toContain('canary-of')
   })
 
-  test('of parallel calls, the one that lost is marked', async () => {
+  test('of parallel calls, the span of the slower one is marked', async () => {
     respond(async (call) => {
       if (isSecond(call)) return Response.json(chatCompletion('Hi'))
       await until(() => call.isAborted, 'nobody to wait any more')
@@ -244,7 +244,7 @@ describe('spans of an answer that breaks off', () => {
     expect(server.attributes['svc.ending']).toBe('disconnected')
   })
 
-  test('an answer whose client disconnected before it began is marked', async () => {
+  test('the span of an answer is marked if its client disconnected before it began', async () => {
     respond(async (call) => {
       await until(() => call.isAborted, 'nobody to wait any more')
       return new Response(null, { status: 500 })

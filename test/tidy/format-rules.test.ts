@@ -25,7 +25,7 @@ const KNOWING: [string, string][] = [
 ]
 
 describe('mentions of a format', () => {
-  test.each(KNOWING)('this mentions a format: %s', (_, code) => {
+  test.each(KNOWING)('a mention of a format is found: %s', (_, code) => {
     expect(complaints(code)).toHaveLength(1)
     expect(complaints(code, 'src/dashboard/sample.tsx')).toHaveLength(1)
     expect(complaints(code, 'src/http/routes/route.ts')).toHaveLength(1)

@@ -22,7 +22,7 @@ function details(violations: Violation[]): string[] {
 }
 
 describe('the import table', () => {
-  test('a folder may import rows to its right, itself and packages', () => {
+  test('a folder may import itself, packages, and the rows to its right in the table', () => {
     expect(imports('src/gateway/relay.ts', '@/ledger/ledger', '@/lib/sse', './meter', 'elysia', 'node:fs')).toEqual([])
     expect(imports('src/main.ts', '@/boot/compose', '@/config/config', './app')).toEqual([])
     expect(imports('src/formats/messages/decode.ts', '@/formats/format', '@/chat/request', './wire')).toEqual([])
@@ -52,11 +52,11 @@ describe('the import table', () => {
     ['src/ledger/outcomes.ts', '@/db/schema'],
     ['src/dashboard/page.tsx', '@/console/http/routes'],
     ['src/unheard-of/file.ts', '@/lib/sse'],
-  ])('forbids %s to import %s', (path, specifier) => {
+  ])('the import table forbids %s to import %s', (path, specifier) => {
     expect(imports(path, specifier)).toHaveLength(1)
   })
 
-  test('forbids one format to import another', () => {
+  test('the import table forbids one format to import another', () => {
     expect(imports('src/formats/messages/decode.ts', '@/formats/chat-completions/wire')).toHaveLength(1)
   })
 
@@ -64,7 +64,7 @@ describe('the import table', () => {
     ['client-side/decode-request.ts', 'provider-side/encode-request'],
     ['provider-side/decode-stream.ts', 'client-side/encode-stream'],
     ['usage.ts', 'client-side/encode-stream'],
-  ])('forbids %s of a format to import its %s', (path, target) => {
+  ])('the import table forbids %s of a format to import its %s', (path, target) => {
     expect(imports(`src/formats/messages/${path}`, `@/formats/messages/${target}`)).toHaveLength(1)
   })
 
@@ -72,7 +72,7 @@ describe('the import table', () => {
     ['src/http/routes/route.ts', '@/formats/messages/limits'],
     ['src/console/http/playground-routes.ts', '@/formats/messages/client-side/wire'],
     ['src/formats/index.ts', '@/formats/messages/usage'],
-  ])('forbids %s to import %s: of a format only the index is known outside it', (path, specifier) => {
+  ])('the import table forbids %s to import %s: other folders import only a format’s index', (path, specifier) => {
     expect(imports(path, specifier)).toHaveLength(1)
   })
 
@@ -80,7 +80,7 @@ describe('the import table', () => {
     expect(imports('src/http/routes/route.ts', '@/formats/messages/index', '@/formats/format')).toEqual([])
   })
 
-  test('both sides of a format may import its shared files, and its index both sides', () => {
+  test('both sides of a format may import its shared files, and its index may import both sides', () => {
     expect(
       imports('src/formats/messages/provider-side/decode-stream.ts', '@/formats/messages/usage', './blocks'),
     ).toEqual([])
@@ -148,7 +148,7 @@ describe('the import table beside src/', () => {
     ['faults/cases/f01.ts', '@faults/run'],
     ['faults/fault.ts', './run'],
     ['bench/books/print.ts', '@faults/world/bank'],
-  ])('forbids %s to import %s', (path, specifier) => {
+  ])('the import table forbids %s to import %s', (path, specifier) => {
     expect(beside(path, specifier)).toHaveLength(1)
   })
 
@@ -194,7 +194,7 @@ describe('rules of style', () => {
     ['an undocumented export', 'const a = 1\nexport function add() {}\nexport const b = 2\n'],
     ['a long function', `function long() {\n${'  work()\n'.repeat(69)}}\n`],
     ['a function long by its closures', `function long() {\n${'  work(() => {\n  })\n'.repeat(90)}}\n`],
-  ])('style refuses %s', (_, code) => {
+  ])('the style rules refuse %s', (_, code) => {
     expect(style(code)).toHaveLength(1)
   })
 

@@ -52,7 +52,7 @@ test('a check finds records that no worker carries, and the next check no longer
   expect(clock.nowMs).toBe(START_MS)
 })
 
-test('the check reads no empty streams, and other streams not at every count', async () => {
+test('the check skips empty streams, and does not read the others at every count', async () => {
   const { lag } = lagAt()
   let looks = 0
   const look = (...streams: string[]) =>

@@ -197,7 +197,7 @@ test('on request, members without a budget get the default budget', async () => 
   expect(entry?.details).toMatchObject({ scope: 'new_member', givenToMembers: 1 })
 })
 
-test("a key's month is among its own limits, and takes no grant", async () => {
+test('a key’s monthly budget is one of the key’s limits, and no grant raises it', async () => {
   const { accountId, service } = await team()
   await fixture.apiKeys.change(service.keyId, { monthlyBudget: nano(100) })
   const budgets = createBudgets(fixture.database, fixture.ledger)

@@ -223,7 +223,7 @@ describe('a refusal by the mail server', () => {
     ['.', '554 5.7.1 looks like spam', 'failed', false],
     ['MAIL', '550 5.7.1 not your sender', 'away', false],
     ['MAIL', '421 too busy', 'away', false],
-  ] as const)('of %s by "%s" is %s', async (place, answer, expected, isRemembered) => {
+  ] as const)('a refusal of %s by "%s" has the result %s', async (place, answer, expected, isRemembered) => {
     await withServer(
       (command) => (command === place ? answer : undefined),
       async ({ url }) => {

@@ -116,7 +116,7 @@ describe('a mail', () => {
   })
 
   test.each(SAMPLES)(
-    'a mail of the kind $kind makes no link, line or markup of what strangers call themselves',
+    'a mail of the kind $kind turns no name that a stranger chose into a link, a line or markup',
     (sample) => {
       const evil = `Win <b>now</b> at https://evil.example/x\r\nBcc: a@evil.example\n\n${'x'.repeat(200)}`
       const names = ['accountName', 'invitedBy', 'askedBy', 'browser', 'scopeName', 'keyName']
@@ -138,7 +138,7 @@ describe('a mail', () => {
   )
 
   test.each(SAMPLES)(
-    'a mail of the kind $kind makes no link of any text of users, however its dots are written',
+    'a mail of the kind $kind turns no text of users into a link, whichever dots it contains',
     (sample) => {
       for (const [dot, slash, gap] of WRITINGS) {
         const evil = `evil${gap}${dot}${gap}example${slash}x`
@@ -153,7 +153,7 @@ describe('a mail', () => {
   )
 
   test.each(SAMPLES)(
-    'of the kind $kind has no link where the host is not known, and says in words where to go',
+    'a mail of the kind $kind has no link if the host is unknown, and names the page instead',
     (sample) => {
       const { text, html, link } = render(sample, { baseUrl: undefined })
       const pages = contentOf(sample.kind, sample.facts).blocks.flatMap((block) =>

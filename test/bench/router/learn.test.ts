@@ -54,14 +54,14 @@ describe('training', () => {
   })
 })
 
-test('the committed model file equals what its own weights are written as', async () => {
+test('writing the weights of the committed model file gives the same file', async () => {
   const bytes = await Bun.file(WEIGHTS_FILE).bytes()
   expect(Buffer.compare(Buffer.from(formatWeights(loadWeights())), Buffer.from(bytes))).toBe(0)
   expect(bytes.length).toBeLessThan(300_000)
 })
 
 describe('swapped material', () => {
-  test('a hard prompt’s material behind an easy instruction counts as easy', () => {
+  test('an easy instruction before the material of a hard prompt counts as easy', () => {
     const task: Example = {
       text: 'Translate it.\n\nHello',
       instruction: 'Translate it.',

@@ -122,7 +122,7 @@ test('each missing kind of Redis key is reported by name', async () => {
 })
 
 test.each(['@read', '@write', '@scripting', '@hash', '@stream'])(
-  'a whole category (%s) is refused as well',
+  'a missing category of Redis commands (%s) is reported too',
   async (category) => {
     expect(await without(() => setUser(`-${category}`), '+')).toBe(true)
   },

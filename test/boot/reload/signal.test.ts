@@ -130,7 +130,7 @@ test('a file that changes during the start is read again after a SIGHUP', async 
 })
 
 test.each(['1', '2'])(
-  'a terminal that is closed ends a gateway that was started on it (PROCESSES=%s)',
+  'closing the terminal ends a gateway that was started in it (PROCESSES=%s)',
   async (processes) => {
     let shown = ''
     function show(_: unknown, bytes: Uint8Array): void {

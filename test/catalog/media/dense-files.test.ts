@@ -28,7 +28,7 @@ describe('a small file with much text counts as all its tokens, or as a whole co
 
 describe('a usual PDF does not count as a whole context', () => {
   test.each(USUAL_PDFS.map(({ tool, bytes }) => [tool, bytes] as const))(
-    'a usual PDF stays affordable of %s',
+    'a usual PDF made by %s counts far less than a whole context',
     (_, bytes) => {
       expect(pdfTokens(bytes, CONTEXT)).toBeLessThan(2 * PAGE_TOKENS + bytes.length)
     },

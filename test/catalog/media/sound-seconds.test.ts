@@ -75,7 +75,7 @@ const FILES: readonly (readonly [string, Buffer, number])[] = [
 ]
 
 describe('the length of a sound file', () => {
-  test.each(FILES)('%s: the seconds that it states or plays', (_, bytes, seconds) => {
+  test.each(FILES)('%s: the length is the seconds that the file states or plays', (_, bytes, seconds) => {
     expect(soundSeconds(bytes).known).toBe(seconds)
   })
 
@@ -109,7 +109,7 @@ describe('the length of a sound file', () => {
     },
   )
 
-  test('any bytes after any magic have a finite length', () => {
+  test('a file with any magic bytes and any content has a finite length', () => {
     const magic = fc.constantFrom(
       ...FILES.map(([, bytes]) => bytes.subarray(0, 40)),
       Buffer.from([0x1a, 0x45, 0xdf, 0xa3]),
@@ -123,7 +123,7 @@ describe('the length of a sound file', () => {
     )
   })
 
-  test('millions of bytes that look like the start of a frame are given up on', () => {
+  test('the search ends early in millions of bytes that look like the start of a frame', () => {
     const bytes = Buffer.concat([mp3Of(2), Buffer.alloc(20_000_000, 0xff)])
     expect(soundSeconds(bytes).known).toBeUndefined()
   })

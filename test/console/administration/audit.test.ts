@@ -43,7 +43,7 @@ describe('recordAudit', () => {
     expect(after.kind === 'intact' && before.kind === 'intact' && after.entries - before.entries).toBe(1)
   })
 
-  test('any text and number keeps the chain valid', async () => {
+  test('the chain stays valid for entries with any text and number', async () => {
     const value = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.double(), fc.boolean(), fc.constant(null))
     await fc.assert(
       fc.asyncProperty(
@@ -73,7 +73,7 @@ describe('the table of audit entries', () => {
     ['another time', `UPDATE audit_entries SET at = at + interval '1 hour' WHERE seq = 4`, 4, 'altered'],
     ['a removed entry', 'DELETE FROM audit_entries WHERE seq = 2', 2, 'missing'],
     ['a removed first entry', 'DELETE FROM audit_entries WHERE seq = 1', 1, 'missing'],
-  ] as const)('%s that a superuser made shows in the chain', async (_, statement, seq, fault) => {
+  ] as const)('the chain check finds what a superuser changed: %s', async (_, statement, seq, fault) => {
     const own = connectDatabase(await freshDatabase())
     for (let index = 0; index < 5; index++) await write(entry, own)
     expect((await verifyAuditChain(own)).kind).toBe('intact')

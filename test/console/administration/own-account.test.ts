@@ -10,8 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => office.stop())
 
-describe("one's own account", () => {
-  test("one's own account is never moved by oneself, however little, up or down", async () => {
+describe('an administrator’s own account', () => {
+  test('administrators cannot change the credit of their own account, not even by a small amount', async () => {
     const { accountId } = office.ada
     for (const usd of [1, -1, 0.01]) {
       expect((await office.administration.request(office.ada, adjustment(accountId, usd))).kind).toBe(
@@ -29,7 +29,7 @@ describe("one's own account", () => {
     expect(await balanceOf(office, accountId)).toBe(0)
   })
 
-  test("one's own account is not what one agrees to either when somebody else has asked; a third may", async () => {
+  test('administrators cannot approve a request for their own account; another administrator can', async () => {
     const { accountId } = office.ada
     const outcome = await office.administration.request(office.bob, adjustment(accountId, 1_500))
     assert(outcome.kind === 'awaiting_approval', outcome.kind)

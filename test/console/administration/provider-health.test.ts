@@ -43,7 +43,7 @@ function healthOf(name: string) {
 }
 
 describe('the health report', () => {
-  test('health has every provider and target before the first request', () => {
+  test('the health report has every provider and target before the first request', () => {
     const { provider } = healthOf('provider2')
     expect(provider).toMatchObject({ inFlight: 0, queued: 0, limit: 7, attempts: [], retries: 0 })
     expect(provider.keys).toMatchObject([{ state: 'usable', forMs: 0 }])
@@ -58,7 +58,7 @@ describe('the health report', () => {
     expect(healthOf('provider1').provider.limit).toBeNull()
   })
 
-  test('health counts answers and their latency', async () => {
+  test('the health report has the number of answers and their latency', async () => {
     expect(await ask('svc/alpha')).toBe(200)
     const { provider } = healthOf('provider1')
     expect(provider.attempts).toMatchObject([{ outcome: 'answered', count: 1 }])
@@ -66,7 +66,7 @@ describe('the health report', () => {
     expect(provider.targets[0]?.latencyMs.whole).toBeGreaterThanOrEqual(0)
   })
 
-  test('health shows a refused key and its fallback, and no secret', async () => {
+  test('the health report shows a refused provider key and the fallback, and no secret', async () => {
     gateway.upstream.respond((call) =>
       call.headers.get('authorization')?.includes('provider2')
         ? Response.json({ error: { message: 'bad key sk-provider2-secret-canary' } }, { status: 401 })

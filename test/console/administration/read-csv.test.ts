@@ -172,7 +172,7 @@ describe('amounts', () => {
     )
   })
 
-  test('whole amounts with ambiguous separators need another amount that shows the separator', () => {
+  test('a whole amount with an ambiguous separator is read only if another amount shows the separator', () => {
     expect(readAmounts(['1.500', '2,50'])).toEqual({ kind: 'read', cents: [150_000, 250] })
     expect(readAmounts(['1,500', '2.50'])).toEqual({ kind: 'read', cents: [150_000, 250] })
     expect(readAmounts(['1,500'])).toEqual({ kind: 'read', cents: [undefined] })

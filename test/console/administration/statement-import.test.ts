@@ -237,7 +237,7 @@ describe('CAMT.053', () => {
     expect(await balanceOf(office, ordered.accountId)).toBe(44)
   })
 
-  test('a second payment for the order, which only the other format contains, waits for a person', async () => {
+  test('a second payment for the order, found only in the other file format, waits for a person', async () => {
     const order = await pendingOrder(office, 45)
     await commit(await preview(statement([{ usd: '45.00', text: order.reference }])))
     const entry = { amount: '45.00', payments: [{ text: order.reference }] }

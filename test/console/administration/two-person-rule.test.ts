@@ -246,7 +246,7 @@ describe('an approved operation', () => {
     expect(await balanceOf(office, accountId)).toBe(1_999)
   })
 
-  test('an approved order that was paid meanwhile fails, and nothing is credited twice', async () => {
+  test('of two approved confirmations of one order, the second fails, and nothing is credited twice', async () => {
     const order = await pendingOrder(office, 5_000)
     const operation = { kind: 'order.confirm', orderId: order.orderId, amountCents: 500_000 } as const
     const ask = (by: Office['ada']) =>
@@ -260,7 +260,7 @@ describe('an approved operation', () => {
     expect(page.items.find((item) => item.approvalId === other.approvalId)?.note).toContain('paid already')
   })
 
-  test('a refund above the limit is taken once', async () => {
+  test('an approved refund above the limit removes the credit once', async () => {
     const order = await pendingOrder(office, 4_000)
     const confirm = { kind: 'order.confirm', orderId: order.orderId, amountCents: 400_000 } as const
     const asked = await office.administration.request(office.ada, {

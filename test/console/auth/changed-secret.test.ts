@@ -62,7 +62,7 @@ test.each([
   ['behind a new one', [NEW, FORMER]],
   ['before one that was never used', [FORMER, NEW]],
   ['behind two', [NEW, `${NEW} of later`, FORMER]],
-] as const)('a second step that a secret has encrypted works while it is in the list: %s', async (_, secrets) => {
+] as const)('a second step works while the secret that encrypted it is listed: %s', async (_, secrets) => {
   const ada = await withTotp([FORMER])
   const auth = authBy(secrets)
   const code = totpCode(ada.secret, 1)
@@ -78,7 +78,7 @@ test('data encrypted with the new secret can be read without the former one', as
 })
 
 test.each([[[FORMER] as const], [undefined]])(
-  'where no secret fits, the person is told, for an app and for a backup code, until the operator helps: %j',
+  'codes are refused with the reason if no secret decrypts them, until the operator resets the second step: %j',
   async (before) => {
     const ada = await withTotp(before)
     const auth = authBy([NEW])

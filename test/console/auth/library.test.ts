@@ -10,7 +10,7 @@ import { createLogger } from '@/lib/logger'
 /** Tokens of logins at other sites, which are not offered. */
 const UNUSED = ['accessToken', 'refreshToken', 'idToken', 'accessTokenExpiresAt', 'refreshTokenExpiresAt', 'scope']
 
-test("every field of the library's tables is a column of ours", async () => {
+test('our tables have a column for every field of the library’s tables', async () => {
   // Nothing listens there, and nothing is asked.
   const database = connectDatabase('postgres://nobody@127.0.0.1:1/none')
   const { options } = createLibrary({

@@ -101,7 +101,7 @@ test('no two limits share a counter', () => {
   expect(new Set(names).size).toBe(names.length)
 })
 
-test('guesses at an account are limited lower from one address than from all', () => {
+test('the limit of guesses at an account is lower for one address than for all together', () => {
   const [pair, account, address] = [signInsBy('a', 'b'), strangersAt('b'), signInsFrom('a')[0] as Limit]
   expect(pair.max).toBeLessThan(account.max)
   expect(pair.max / pair.seconds).toBeLessThan(address.max / address.seconds)

@@ -48,7 +48,7 @@ describe('changing the password', () => {
     expect(await actionsOf(viewer.userId)).toEqual([])
   })
 
-  test('guessing the old password by a change is limited, until one is right', async () => {
+  test('guesses at the old password in a password change are limited; the right one resets the count', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     const change = (currentPassword: string) =>
       changePassword(desk.parts, visitor, viewer, { currentPassword, newPassword: NEW_PASSWORD })

@@ -55,7 +55,7 @@ describe('the list', () => {
 })
 
 describe('ending', () => {
-  test("one session of one's own leaves the others", async () => {
+  test('a person who ends one session keeps the others', async () => {
     const { viewer } = await signUpSomebody(desk)
     const [first, second] = [await addSession(viewer, 10), await addSession(viewer, 20)]
     await endSession(desk.parts, viewer, first)
@@ -64,14 +64,14 @@ describe('ending', () => {
     expect(await refusalOf(endSession(desk.parts, viewer, first))).toEqual({ kind: 'not_found', param: 'sessionId' })
   })
 
-  test('ending another person’s session looks like ending an unknown one', async () => {
+  test('ending another person’s session has the same answer as ending an unknown one', async () => {
     const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
     const refused = await refusalOf(endSession(desk.parts, eve.viewer, ada.viewer.sessionId))
     expect(refused).toEqual(await refusalOf(endSession(desk.parts, eve.viewer, 'sess_none')))
     expect(await desk.identifyViewer(ada.visitor.request)).toBeDefined()
   })
 
-  test('ending all others keeps the current one and those of other people', async () => {
+  test('ending all other sessions keeps the current one, and those of other people', async () => {
     const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
     await addSession(ada.viewer, 10)
     await addSession(ada.viewer, 20)

@@ -170,7 +170,7 @@ describe('a full hashing queue', () => {
     })
   })
 
-  test('a browser is known for its own people only, and gets no further guesses', async () => {
+  test('a browser is known only for people who signed in with it, and gets no more guesses than others', async () => {
     const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
     const guess = (email: string) =>
       refusalOf(signIn(desk.parts, visitorWith(deviceOf(eve.visitor)), { email, password: 'wrong' }))

@@ -166,7 +166,7 @@ describe('requesting the confirmation mail again', () => {
   })
 })
 
-test('without confirmation of the address, a sign-up does not get an operator’s account', async () => {
+test('without confirmation of the address, a sign-up does not get the account that an operator created for it', async () => {
   const { sql } = open.parts.database
   const email = `${crypto.randomUUID()}@example.test`
   await sql`INSERT INTO accounts (id, name, email) VALUES (${`acct_${crypto.randomUUID()}`}, 'Reserved', ${email})`

@@ -74,7 +74,7 @@ describe('a file', () => {
   })
 
   test.each(['nothing.js', '..%2f..%2fpackage.json', 'main.tsx', '__proto__', 'constructor'])(
-    '%s is not there',
+    'the file %s is a 404',
     async (name) => {
       expect((await get(`/dashboard/assets/${name}`)).status).toBe(404)
     },

@@ -39,7 +39,7 @@ test('without accounts the books are zero, for the days of this month', async ()
   expect(books.total).toMatchObject({ opening: '0', revenue: '0', closing: '0', cost: null, margin: null, cash: [] })
 })
 
-test('page, file and command agree with each other and with the balances in Redis', async () => {
+test('the books page, its file and the command show the same figures, which equal the balances in Redis', async () => {
   const { gateway, administration, first } = office
   customer = await signUpCustomer(gateway, '5')
   await newDay(office)

@@ -68,7 +68,7 @@ describe('live events', () => {
     await until(() => watched() === 0, 'the watcher to end')
   })
 
-  test('a late subscriber gets charges that a list loaded before may lack', async () => {
+  test('a late subscriber also gets charges that a list loaded earlier does not have', async () => {
     const customer = await signUpCustomer(gateway, '1')
     await ask(gateway, customer.key)
     await flushed(gateway, customer.accountId)

@@ -97,10 +97,10 @@ test('names such as __proto__ are refused, with the name in the error', async ()
   expect(await response.json()).toEqual({ error: expect.objectContaining({ param: 'toString' }) })
 })
 
-describe('changes without end', () => {
+describe('a flood of changes', () => {
   const PER_MINUTE = 120
 
-  test('above the limit a person’s changes are refused before the audit log, and other people’s are not', async () => {
+  test('changes above a person’s limit are refused without an audit entry; other people’s changes are not', async () => {
     const [ada, eve] = [await signUpPerson(gateway), await signUpPerson(gateway)]
     const { body } = await ada.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'first' })
     const { id } = (body as { item: { id: string } }).item

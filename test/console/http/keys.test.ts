@@ -52,7 +52,7 @@ async function call(key: string, at = gateway, model = 'svc/alpha'): Promise<num
 }
 
 describe('creating', () => {
-  test('S4: a new key is shown once and works; the list shows only its ends', async () => {
+  test('S4: a new key is shown once and works; the list shows only its first and last characters', async () => {
     const { key, item } = await create({ name: '  Production  ' })
     expect(await call(key)).toBe(200)
     expect(item).toEqual({

@@ -88,7 +88,7 @@ describe('an unusual text', () => {
     expect(gateway.logLines.filter((line) => line.includes('unexpected_error'))).toEqual([])
   })
 
-  test.each(ODD_TEXTS)('%j in a path or a search finds nothing', async (text) => {
+  test.each(ODD_TEXTS)('%j in a path or a search gives an empty result', async (text) => {
     const query = encodeURIComponent(text.toWellFormed())
     for (const path of [
       `/dashboard/api/a/:accountId/keys/${query}`,

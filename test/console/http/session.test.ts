@@ -235,7 +235,7 @@ describe('passwords', () => {
   })
 })
 
-describe('the own profile', () => {
+describe('a person’s own profile', () => {
   test('a person changes the name of their profile, and no other field', async () => {
     const person = await signUpPerson(gateway)
     const body = {

@@ -38,7 +38,7 @@ describe('a payment that matches its order', () => {
   })
 
   test.each(['svc-xxxx-yyyy', 'svc xxxx yyyy', 'SVCXXXXYYYY', 's v c - x x x x - y y y y'])(
-    'is recognised by a reference written as %s',
+    'a payment is recognised by a reference written as %s',
     async (form) => {
       const order = await world.order(accountId)
       const characters = order.reference.replace(/[^A-Z0-9]/g, '').slice(3)

@@ -69,7 +69,7 @@ describe('a new order', () => {
     expect(outcome).toEqual({ kind: 'amount_out_of_range', minimumCents: 500, maximumCents: 1_000_000 })
   })
 
-  test('a new order is refused to an account that does not exist, and by a way that is not offered', async () => {
+  test('a new order is refused for an unknown account, and for a payment method that is not offered', async () => {
     const order = { accountId: 'acct_none', method: 'bank_transfer', amountCents: 5_000, actor: CUSTOMER } as const
     expect(await world.orders.create(order)).toEqual({ kind: 'unknown_account' })
     const closed = createOrders({ ...world.deps, methods: { bankTransfer: undefined, deposit: undefined } })
@@ -231,7 +231,7 @@ describe('lists', () => {
     expect(seen[0] === ids[0] || seen[1] === ids[0]).toBe(true)
   })
 
-  test('lists refuse a foreign cursor', async () => {
+  test('a list of orders refuses the cursor of another list', async () => {
     await expect(world.orders.list(accountId, { cursor: "1'; DROP TABLE orders" })).rejects.toThrow(GatewayError)
   })
 

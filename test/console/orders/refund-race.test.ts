@@ -117,7 +117,7 @@ describe('a process that crashes', () => {
     expect(await world.check()).toEqual([])
   })
 
-  test('a process that crashes before Redis confirms the withheld amount ends the refund, and no credit is lost', async () => {
+  test('if a process crashes before Redis confirms the withheld amount, there is no refund and no credit is lost', async () => {
     const order = await paidOrder(2_000)
     const unsure: Ledger = {
       ...world.deps.ledger,

@@ -61,7 +61,7 @@ describe('createWebhookVerifier', () => {
     [{ signature: 'v1,' }, 'bad_signature'],
     [{ signature: 'v1' }, 'bad_signature'],
     [{ signature: 'nonsense' }, 'bad_signature'],
-  ] as const)('answers %p with %s', (changes, verdict) => {
+  ] as const)('the verifier’s answer to %p is %s', (changes, verdict) => {
     const clock = testClock()
     const headers = signWebhook(SECRET, { id: 'msg_1', at: new Date(clock.now()), body: '{}' })
     expect(createWebhookVerifier([SECRET], clock).verify({ ...headers, ...changes }, '{}')).toBe(verdict)

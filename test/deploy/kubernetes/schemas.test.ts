@@ -47,7 +47,7 @@ describe.skipIf(!python)('the schemas of Kubernetes', () => {
   })
 
   test.skipIf(!kustomize)(
-    'accept what kustomize makes of the example, in which every name leads somewhere',
+    'the schemas accept the output of kustomize for the example, and each name in it exists',
     async () => {
       const copy = join(folder, 'kubernetes')
       await cp(FOLDER, copy, { recursive: true })

@@ -99,7 +99,7 @@ test('property: each request has its newest answer or none, and the counted byte
   )
 })
 
-test('without room the oldest answers are dropped: cached ones are gone, those of idempotency keys count as lost', async () => {
+test('if there is no room, the oldest answers are dropped; those of idempotency keys are reported as lost', async () => {
   const { cache, claims } = open(2_000)
   const accountId = randomId('acct')
   const claimant = { accountId, keyId: 'key_1', idempotencyKey: 'one', fingerprint: 'f', requestId: 'req_1' }

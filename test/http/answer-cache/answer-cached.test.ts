@@ -97,7 +97,7 @@ async function cacheOf(...asked: Parameters<typeof post>): Promise<string | null
 
 const withSvc = ({ path, body }: Sent, svc: object): Sent => ({ path, body: { ...body, svc } })
 
-test.each(REQUESTS)('%s: an equal request gets the stored answer, byte by byte, for nothing', async (_, sent) => {
+test.each(REQUESTS)('%s: an equal request gets the stored answer, byte by byte, for free', async (_, sent) => {
   const customer = await gateway.customer('1')
   const first = await post(customer, sent)
   const text = await first.text()
@@ -121,7 +121,7 @@ test.each(REQUESTS)('%s: an equal request gets the stored answer, byte by byte, 
 })
 
 test.each(REQUESTS)(
-  '%s: without the wish nothing is stored or read, and the header overrides svc.cache',
+  '%s: nothing is stored or read unless the request asks for the cache; the header overrides svc.cache',
   async (_, sent) => {
     const customer = await gateway.customer('1')
     expect(await cacheOf(customer, sent, {})).toBeNull()
@@ -165,10 +165,13 @@ const ZERO_RETENTION: [name: string, sent: Sent, headers: Headers][] = [
   ],
 ]
 
-test.each(ZERO_RETENTION)('%s: an answer that nobody may keep is not cached, but refused', async (_, sent, headers) => {
-  const refused = await post(await gateway.customer('1'), sent, headers)
-  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('stores the answer')])
-})
+test.each(ZERO_RETENTION)(
+  '%s: a request for zero retention that also asks for the cache is refused',
+  async (_, sent, headers) => {
+    const refused = await post(await gateway.customer('1'), sent, headers)
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('stores the answer')])
+  },
+)
 
 const WISH = { 'x-svc-cache': '600' }
 const changed = (change: object): Sent => ({ ...CHAT, body: { ...CHAT.body, ...change } })
@@ -184,14 +187,14 @@ const OTHERS: [what: string, sent: Sent, headers: Headers][] = [
   ['another quality', CHAT, { ...WISH, 'x-svc-quality': '0.1' }],
 ]
 
-test.each(OTHERS)('%s is another request', async (_, sent, headers) => {
+test.each(OTHERS)('%s makes a different request, which gets no cached answer', async (_, sent, headers) => {
   const customer = await gateway.customer('1')
   expect(await cacheOf(customer, CHAT)).toBe('miss')
   expect(await cacheOf(customer, sent, headers)).toBe('miss')
   expect(gateway.upstream.calls).toHaveLength(2)
 })
 
-test('another account gets no cached answer of this one', async () => {
+test('an account gets no cached answer of another account', async () => {
   expect(await cacheOf(await gateway.customer('1'), CHAT)).toBe('miss')
   expect(await cacheOf(await gateway.customer('1'), CHAT)).toBe('miss')
 })
@@ -261,7 +264,7 @@ test('a hit is refused like a paid request: inactive key, suspended account, rat
   expect((await post(sparing, CHAT)).status).toBe(402)
 })
 
-test('hits count as free answers, so that they are no flood', async () => {
+test('cache hits count towards the limit of free answers', async () => {
   const customer = await gateway.customer('1', { requestsPerMinute: 10_000 })
   expect(await cacheOf(customer, CHAT)).toBe('miss')
   const statuses: number[] = []
@@ -342,7 +345,7 @@ test('a stream whose client disconnected is not cached, and charged as any other
   expect(await cacheOf(customer, sent)).toBe('miss')
 })
 
-test.each([false, true])('an answer above 1 MiB is given in full, and not cached; stream %p', async (stream) => {
+test.each([false, true])('an answer above 1 MiB is sent in full, and not cached; stream %p', async (stream) => {
   const customer = await gateway.customer('10')
   const sent = { ...CHAT, body: { ...CHAT.body, stream } }
   const long = 'word '.repeat(300_000)
@@ -354,7 +357,7 @@ test.each([false, true])('an answer above 1 MiB is given in full, and not cached
   expect(await cacheOf(customer, sent)).toBe('miss')
 })
 
-test('an answer that is shorter for want of credit is not cached', async () => {
+test('an answer that was shortened for lack of credit is not cached', async () => {
   const customer = await gateway.customer('0.01')
   const { max_tokens: _, ...body } = CHAT.body
   const first = await post(customer, { ...CHAT, body })
@@ -399,7 +402,7 @@ test('an answer that is older than the caller accepts is replaced by a newer one
   redis.disconnect()
 })
 
-test.each([false, true])('an idempotency key and the cache go together; stream %p', async (stream) => {
+test.each([false, true])('a request may use an idempotency key and the cache together; stream %p', async (stream) => {
   const customer = await gateway.customer('1')
   const sent = { ...CHAT, body: { ...CHAT.body, stream } }
   const named = { 'x-svc-cache': '600', 'idempotency-key': 'one' }
@@ -441,7 +444,7 @@ test('hits and misses are counted and logged, without content', async () => {
   expect(lines).not.toContain('canary-7261')
 })
 
-test('a service that stores no answers answers each request itself', async () => {
+test('a service that stores no answers sends each request to a provider', async () => {
   const { redisUrl, databaseUrl } = gateway.stores
   const forgetful = await startGateway({
     respond: () => Response.json(chatCompletion('Hello')),

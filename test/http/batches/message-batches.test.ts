@@ -67,12 +67,12 @@ describe('creating', () => {
     ['a stream', { requests: [request('a', { ...PARAMS, stream: true })] }, 'requests.0.params.stream'],
     ['an unknown model', { requests: [request('a', { ...PARAMS, model: 'svc/none' })] }, 'requests.0.params.model'],
     ['a wrong type', { requests: [request('a', { ...PARAMS, max_tokens: 'x' })] }, 'requests.0.params.max_tokens'],
-  ])('a body with %s is refused in the form of messages, and nothing is kept', async (_, body, param) => {
+  ])('a body with %s is refused in the messages format, and nothing is stored', async (_, body, param) => {
     expect(await call(ada, 'POST', PATH, JSON.stringify(body))).toMatchObject(refusalAt(param))
     expect(await countOf(ada)).toBe(0)
   })
 
-  test('text that is no JSON names its entry', async () => {
+  test('if an entry is no JSON, the error names it', async () => {
     const text = JSON.stringify({ requests: [request('a'), request('b')] }).replace('"b"', 'b')
     expect(await call(ada, 'POST', PATH, text)).toMatchObject(refusalAt('requests.1'))
     const torn = JSON.stringify({ requests: [request('a')] }).slice(0, -3)
@@ -94,7 +94,7 @@ describe('creating', () => {
     expect((await call(poor, 'POST', PATH, JSON.stringify({ requests: [request('a')] }))).status).toBe(402)
   })
 
-  test('of many requests in pieces, the one at fault is named, and without it all of them are kept', async () => {
+  test('the error names the faulty one of many requests sent in pieces; without it all are stored', async () => {
     const mine = await gateway.customer('2')
     const requests = Array.from({ length: MANY }, (_, index) => request(`request-${index}`))
     const faulty = requests.with(4_710, request('request-4710', { ...PARAMS, model: 'svc/none' }))
@@ -112,7 +112,7 @@ describe('creating', () => {
 })
 
 describe('a batch', () => {
-  test('another account, and a batch of another endpoint, are not found in the form of messages', async () => {
+  test('a batch of another account or endpoint is a 404 in the messages format', async () => {
     const id = await storeBatch(gateway, { ...ada, lines: [{ customId: 'one', state: 'expired' }] })
     const other = await storeBatch(gateway, { ...ada, endpoint: '/v1/chat/completions' })
     expect((await call(ada, 'GET', `${PATH}/${id}`)).status).toBe(200)

@@ -25,23 +25,20 @@ beforeEach(() => {
 
 const WAYS = FORMATS.flatMap((format) => [false, true].map((stream) => [format, stream] as const))
 
-test.each(WAYS)(
-  '%s, stream %p: a repetition gets the first answer, byte by byte, for nothing',
-  async (format, stream) => {
-    const customer = await gateway.customer('1')
-    const wish = { key: customer.key, idempotencyKey: 'order-1', format, stream }
-    const first = await send(gateway, wish)
-    const text = await first.text()
-    expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([200, null])
-    const again = await send(gateway, wish)
-    expect(await again.text()).toBe(text)
-    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true'])
-    for (const name of ['content-type', 'x-request-id', 'x-svc-cost-usd', 'x-svc-model', 'cache-control'])
-      expect(again.headers.get(name)).toBe(first.headers.get(name))
-    expect(gateway.upstream.calls).toHaveLength(1)
-    expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
-  },
-)
+test.each(WAYS)('%s, stream %p: a repetition gets the first answer, byte by byte, for free', async (format, stream) => {
+  const customer = await gateway.customer('1')
+  const wish = { key: customer.key, idempotencyKey: 'order-1', format, stream }
+  const first = await send(gateway, wish)
+  const text = await first.text()
+  expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([200, null])
+  const again = await send(gateway, wish)
+  expect(await again.text()).toBe(text)
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true'])
+  for (const name of ['content-type', 'x-request-id', 'x-svc-cost-usd', 'x-svc-model', 'cache-control'])
+    expect(again.headers.get(name)).toBe(first.headers.get(name))
+  expect(gateway.upstream.calls).toHaveLength(1)
+  expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
+})
 
 test.each(WAYS)(
   '%s, stream %p: twenty concurrent requests are one call, one hold and one charge',

@@ -66,7 +66,7 @@ afterAll(async () => {
 })
 
 test.each(FORMATS)(
-  '%s: any other is a 400 before anything is paid, and so is each where none are kept',
+  '%s: an invalid idempotency key, or any key if they are turned off, is a 400 before a call',
   async (format) => {
     const { key } = await gateway.customer('1')
     const refused = await send(gateway, { key, idempotencyKey: 'with blank', format })

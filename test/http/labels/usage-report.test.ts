@@ -73,7 +73,7 @@ describe('a report', () => {
     expect(byDay.body).toMatchObject({ from: day, to: day, names: { [developer.userId]: expect.any(String) } })
   })
 
-  test('a developer’s key reports only its owner’s keys, and nothing after the owner left', async () => {
+  test('a developer’s key reports only its owner’s keys, and no usage once the owner has left the account', async () => {
     const own = async () => (await report(developer.key, '?group_by=tag')).body
     const rows = [{ group: { tag: 'env=prod,team=search' }, ...sums(1) }]
     expect(await own()).toMatchObject({ total: sums(1), rows })

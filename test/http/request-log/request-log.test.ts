@@ -116,7 +116,7 @@ describe('free requests', () => {
   })
 })
 
-test('of a flood by unknown clients some lines of each network are logged, and the rest is counted', async () => {
+test('in a flood by unknown clients, some requests of each network are logged and the rest is counted', async () => {
   const flood = MAX_OF_NETWORK + 30
   const before = lines().length
   const send = senderOf(DIALECTS.messages as Dialect, '10.9.9.9')

@@ -78,7 +78,7 @@ const PAIRS = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => ({
 
 describe.each(PAIRS)('$client to $provider', ({ client, provider }) => {
   test.each([true, false])(
-    'is found by its request and by its answer, at once and later (stream: %p)',
+    'a generation is found by the id of its request or answer, at once and later (stream: %p)',
     async (stream) => {
       const { requestId, text } = await send(client, provider, stream)
       const answerId = answerIdIn(text)

@@ -57,7 +57,7 @@ const SMALL = JSON.stringify({ model: 'svc/alpha', max_tokens: 1, messages: [{ r
 
 describe('an account', () => {
   test.each(PATHS)(
-    'an account without credit has no large body read at %s, of whatever length it says it is',
+    'no large body of an account without credit is read at %s, whatever length it announces',
     async (path) => {
       const { key } = await gateway.customer('0')
       expect(await answerUnread(path, key, large)).toBe('402')

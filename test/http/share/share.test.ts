@@ -137,7 +137,7 @@ describe('a gateway', () => {
     return [...statuses]
   }
 
-  test('a body’s memory is freed however the request ends', async () => {
+  test('the memory for a body is freed after any end of the request', async () => {
     expect(await sendAll('/v1/chat/completions', chat('svc/alpha'))).toEqual([200])
     // What is read for nothing has a limit of its own.
     customer = await gateway.customer('1000')

@@ -42,7 +42,7 @@ const PATHS = ['/v1/responses', '/v1/responses/input_tokens', '/v1/route?format=
 
 describe('a conversation of a million tokens', () => {
   test.each(PATHS)(
-    'a conversation of a million tokens is not read at %s by an account with a cent or nothing',
+    'a conversation of a million tokens is not read at %s for an account with a cent or nothing',
     async (path) => {
       const [poor, broke] = [await customerWith('0.01'), await customerWith('0')]
       expect((await ask(path, poor)).status).toBe(402)
@@ -53,7 +53,7 @@ describe('a conversation of a million tokens', () => {
   )
 
   test.each(PATHS)(
-    'a conversation of a million tokens is read at %s for those who have what it takes',
+    'a conversation of a million tokens is read at %s for an account with enough credit',
     async (path) => {
       expect((await ask(path, await customerWith('5'))).status).toBe(200)
     },

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all(servers.map((redis) => redis.stop())))
 
-test(`${SEQUENCES} random sequences of operations keep the money right`, async () => {
+test(`${SEQUENCES} random sequences of operations keep balances and books correct`, async () => {
   const each = Math.ceil(SEQUENCES / LANES)
   const lanes = await Promise.all(servers.map(({ url }, lane) => playSequences(url, each, SEED + lane * each)))
   const seen = new Set(lanes.flatMap((lane) => [...lane.keys()]))

@@ -54,7 +54,7 @@ function answer(path: string, token: string): Promise<Response> {
   })
 }
 
-test('a further address gets one question, and gets alerts after its consent, which is audited', async () => {
+test('a further address is asked once for consent, and gets alerts only after it; the consent is audited', async () => {
   const owner = await newPerson('Ada Lovelace')
   const email = newAddress()
   const added = await owner.json('POST', `${PATH}/addresses`, { email: email.toUpperCase() })
@@ -78,7 +78,7 @@ test('a further address gets one question, and gets alerts after its consent, wh
   expect(audited.map(({ action }) => action)).toEqual(['alert_address.add', 'alert_address.confirm'])
 })
 
-test('a new link voids the former one; a removed address has no link and no waiting alerts', async () => {
+test('a new consent link voids the former one; a removed address has no valid link and no waiting alerts', async () => {
   const owner = await newPerson('Ada')
   const email = newAddress()
   await owner.json('POST', `${PATH}/addresses`, { email })
@@ -100,7 +100,7 @@ test('a new link voids the former one; a removed address has no link and no wait
   expect((await owner.json('POST', `${PATH}/addresses/ask-again`, { email })).status).toBe(404)
 })
 
-test('a stranger’s address gets three questions an hour from all accounts; refused ones do not count', async () => {
+test('an address gets three requests for consent an hour from all accounts; refused ones do not count', async () => {
   const email = newAddress()
   for (let turn = 0; turn < 3; turn++) {
     const owner = await newPerson(`Account ${turn}`)
@@ -113,7 +113,7 @@ test('a stranger’s address gets three questions an hour from all accounts; ref
   await until(async () => (await mailsTo(email)).length === 3, 'three mails')
 })
 
-test('an account may send questions to ten addresses an hour, and have five addresses', async () => {
+test('an account may ask ten addresses an hour for consent, and have five addresses', async () => {
   const owner = await newPerson('Ada')
   const [first = '', ...others] = Array.from({ length: 5 }, newAddress)
   for (const email of [first, ...others]) await owner.json('POST', `${PATH}/addresses`, { email })

@@ -157,7 +157,7 @@ describe('cancelling', () => {
     ])
   })
 
-  test('nobody else cancels it', async () => {
+  test('nobody else can cancel a batch', async () => {
     const id = await batchOfDeveloper(RUNNING)
     expect((await call('viewer', `/${id}/cancel`, 'POST')).status).toBe(403)
     expect((await call('colleague', `/${id}/cancel`, 'POST')).status).toBe(404)

@@ -92,7 +92,7 @@ describe('a key that was found in public', () => {
     expect(await statusOf(mine)).toBe('active')
   })
 
-  test('a leaked key is mailed to owners, admins, and its member', async () => {
+  test('a leaked key is reported by mail to owners, admins, and its member', async () => {
     const mine = await owned()
     const people = await Promise.all([owned(), owned(), owned()])
     const [admin, developer, other] = people

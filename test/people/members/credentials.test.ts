@@ -77,22 +77,25 @@ const cases = CREDENTIAL_KINDS.flatMap((kind) =>
 )
 
 describe('the credentials of a member', () => {
-  test.each(cases)('$kind, made as $before, after a change to $after', async ({ kind, before, after }) => {
-    const { accountId } = organisation
-    const user = await join(fixture, accountId, before)
-    const held = await make(kind, user)
-    const listed = { kind, id: held.id, name: expect.any(String), roles: expect.any(Array) }
-    const [found] = await members.credentials(accountId, user.userId)
-    expect(found).toEqual(listed)
-    expect(found?.roles.map(String)).toEqual(ACCOUNT_ROLES.filter((role) => holds(role, kind)))
-    expect(await held.works()).toBe(true)
-    const revoked = await become(user, after, 'revoke')
-    expect(await held.works()).toBe(holds(after, kind))
-    expect(revoked).toEqual(holds(after, kind) ? [] : [listed])
-    const audit = await fixture.database.sql`SELECT actor_id FROM audit_entries
+  test.each(cases)(
+    'a credential ($kind) made as $before works after a change to $after only if that role may have it',
+    async ({ kind, before, after }) => {
+      const { accountId } = organisation
+      const user = await join(fixture, accountId, before)
+      const held = await make(kind, user)
+      const listed = { kind, id: held.id, name: expect.any(String), roles: expect.any(Array) }
+      const [found] = await members.credentials(accountId, user.userId)
+      expect(found).toEqual(listed)
+      expect(found?.roles.map(String)).toEqual(ACCOUNT_ROLES.filter((role) => holds(role, kind)))
+      expect(await held.works()).toBe(true)
+      const revoked = await become(user, after, 'revoke')
+      expect(await held.works()).toBe(holds(after, kind))
+      expect(revoked).toEqual(holds(after, kind) ? [] : [listed])
+      const audit = await fixture.database.sql`SELECT actor_id FROM audit_entries
       WHERE subject = ${held.id} AND action IN ('key.deactivate', 'management_key.revoke', 'invitation.revoke')`
-    expect([...audit]).toEqual(holds(after, kind) ? [] : [{ actor_id: organisation.people.owner.userId }])
-  })
+      expect([...audit]).toEqual(holds(after, kind) ? [] : [{ actor_id: organisation.people.owner.userId }])
+    },
+  )
 })
 
 describe('credentials that the admin chose to keep', () => {
@@ -103,18 +106,21 @@ describe('credentials that the admin chose to keep', () => {
     ['management_key', 'nobody', true],
     ['invitation', 'viewer', false],
     ['invitation', 'nobody', false],
-  ] as const)('%s by a change to %s goes on: %p', async (kind, after, isKept) => {
-    const user = await join(fixture, organisation.accountId, 'admin')
-    const held = await make(kind, user)
-    await become(user, after, 'keep')
-    expect(await held.works()).toBe(isKept)
-  })
+  ] as const)(
+    'a credential (%s) still works after a change to %s if the admin keeps it: %p',
+    async (kind, after, isKept) => {
+      const user = await join(fixture, organisation.accountId, 'admin')
+      const held = await make(kind, user)
+      await become(user, after, 'keep')
+      expect(await held.works()).toBe(isKept)
+    },
+  )
 })
 
 describe('a member cannot get credentials beyond their role', () => {
   const others = ACCOUNT_ROLES.filter((role) => !holds(role, 'api_key'))
   test.each(others)(
-    '%s: neither a new key, nor one that is activated or transferred, nor a management key',
+    'a member with the role %s gets no new, activated or transferred key, and no management key',
     async (role) => {
       const { accountId, people } = organisation
       const user = await join(fixture, accountId, 'developer')

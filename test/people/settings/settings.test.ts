@@ -41,7 +41,7 @@ test.each(SETTING_ROWS)(
 )
 
 test.each([{}, { unknown: true }, { developersSeeAllUsage: 'yes' }])(
-  '%p chooses nothing and is refused',
+  'the settings %p are refused and change nothing',
   async (body) => {
     expect((await owner.json('PUT', path, body)).status).toBe(400)
     expect((await owner.json('GET', path)).body).toEqual(STANDARDS)

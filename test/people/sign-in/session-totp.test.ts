@@ -73,7 +73,7 @@ describe('an authenticator app', () => {
     expect(await signedIn.json()).toEqual({ status: 'signed_in' })
   })
 
-  test("'s code opens one session only", async () => {
+  test('an authenticator app’s code opens one session only', async () => {
     const { person, setup } = await withTotp()
     const [first, second] = [await firstStep(person), await firstStep(person)]
     const code = totpCode(setup.secret, 1)
@@ -112,7 +112,7 @@ describe('an authenticator app', () => {
     expect(await errorOf(again)).toMatchObject({ status: 400, code: 'wrong_code' })
   })
 
-  test("'s backup codes are void once new ones were made", async () => {
+  test('backup codes are void once new ones were made', async () => {
     const { person, setup } = await withTotp()
     const { body } = await person.json('POST', `${SESSION}/totp/backup-codes`, {
       password: person.password,

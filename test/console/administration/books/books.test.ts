@@ -29,7 +29,7 @@ function expectedOf(booked: readonly Booked[], by: BookStep): Map<string, Map<st
   return steps
 }
 
-test('the books have every movement once, and equal the balances to the last digit', async () => {
+test('the books have every movement once, and their sums equal the balances exactly', async () => {
   const story = createStory(world)
   await story.begin()
   const began = story.today()

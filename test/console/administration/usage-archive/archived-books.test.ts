@@ -108,7 +108,7 @@ describe('a record of an archived month that is delivered again', () => {
     expect(row?.error).toContain('usage_records_not_archived')
   })
 
-  test('a gateway that has not noticed the archive cannot book such a record either', async () => {
+  test('a gateway that has not noticed the archive cannot book a record of an archived month either', async () => {
     await archive()
     const earlier = world.fixture.database.sql`INSERT INTO usage_records SELECT * FROM archived_usage_records LIMIT 1`
     await expect(earlier).rejects.toThrow('usage_records_not_archived')
@@ -258,7 +258,7 @@ describe('database roles', () => {
 
 describe('a killed archive run', () => {
   test.each(['closed', 'sealed', 'archived'])(
-    'once it has %s the second month, it leaves books that add up, and goes on',
+    'a run that is killed once it has %s the second month leaves correct books, and can continue',
     async (step) => {
       const script = [
         'test/console/administration/usage-archive/killed-archive.ts',

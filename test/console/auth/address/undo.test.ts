@@ -86,7 +86,7 @@ describe('undoing a change of address', () => {
     expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
   })
 
-  test('undo wins over a concurrent confirmation', async () => {
+  test('if undo and confirmation are concurrent, the address is restored', async () => {
     const ada = await office.somebody()
     const first = await office.change(ada)
     const next = await office.ask(at(ada, first.email))
@@ -103,7 +103,7 @@ describe('undoing a change of address', () => {
     expect(outcomes.filter((outcome) => outcome !== NOTHING)).toEqual([INVALID_LINK, INVALID_LINK])
   })
 
-  test('if an address was left for a former one, the change cannot be undone', async () => {
+  test('a change back to a former address cannot be undone', async () => {
     const ada = await office.somebody()
     const away = await office.change(ada)
     const back = await office.ask(at(ada, away.email), ada.email)

@@ -58,7 +58,7 @@ test('a chargeback removes the credit, suspends an account that has spent it, an
   })
 })
 
-test('a refund, a failed refund, and both before their deposit are booked', async () => {
+test('a refund and a failed refund are booked, also if they arrive before their deposit', async () => {
   const { order, transferId } = await deposited()
   const refund = reversal(order, { refund_id: 're_1', transfer_id: transferId, amount: '20.00' })
   expect((await post({ type: 'deposit.refunded', data: refund })).result).toBe('reversed')

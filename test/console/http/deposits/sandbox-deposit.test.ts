@@ -33,7 +33,7 @@ describe('the sandbox page', () => {
     expect(details).toMatchObject({ state: 'pending', payments: [{ amountCents: 1_234, mismatch: 'underpaid' }] })
   })
 
-  test('the sandbox page does not exist under a changed address', async () => {
+  test('a sandbox page with a changed URL is a 404', async () => {
     const order = await newOrder()
     const [, content = '', seal = ''] = /\/deposits\/([^.]+)\.(.+)$/.exec(order.paymentUrl ?? '') ?? []
     const cheaper = JSON.parse(Buffer.from(content, 'base64url').toString())

@@ -209,7 +209,7 @@ describe('an event', () => {
     for (const who of people) expect(await available(who)).toBe(50 * USD)
   })
 
-  test('a payment that takes days keeps the order open, and credits once it is paid', async () => {
+  test('a payment that takes days keeps the order open, and is credited when it is paid', async () => {
     const order = await create('25')
     const id = sessionOf(order).id
     expect((await tell(stripe.begin(id))).result).toBe('ignored')
@@ -276,7 +276,7 @@ describe('an event', () => {
   test.each([
     ['won', true, 25],
     ['lost', false, 0],
-  ] as const)('of a dispute that is %s', async (_, isWon, left) => {
+  ] as const)('the events of a dispute that is %s leave the right credit', async (_, isWon, left) => {
     const order = await create('25')
     const { id } = sessionOf(order)
     await tell(stripe.pay(id))
@@ -289,7 +289,7 @@ describe('an event', () => {
     expect(await available()).toBe(left * USD)
   })
 
-  test('a bank’s inquiry takes no credit', async () => {
+  test('a bank’s inquiry about a payment removes no credit', async () => {
     const order = await create('25')
     const { id } = sessionOf(order)
     await tell(stripe.pay(id))
@@ -351,7 +351,7 @@ describe('an event', () => {
     expect(await available()).toBe(0)
   })
 
-  test('the refund of an event is read again while Stripe is away', async () => {
+  test('an event gets a 503 if its refund cannot be read at Stripe, and is booked when it is sent again', async () => {
     const order = await create('25')
     const { id } = sessionOf(order)
     await tell(stripe.pay(id))

@@ -116,7 +116,7 @@ describe('a management key', () => {
     })
   })
 
-  test('a management key can be kept when its maker leaves', async () => {
+  test('a management key can be kept when the member who made it leaves', async () => {
     await becomeOrganisation()
     const admin = await addMember('admin')
     const { body } = await admin.json('POST', PATH.replace(':accountId', accountId), {

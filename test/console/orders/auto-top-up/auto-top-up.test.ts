@@ -119,7 +119,7 @@ describe('a charge', () => {
     expect(await world.orders.topUpDue()).toBe(0)
   })
 
-  test('500 parallel checks of two gateways at one crossing make one charge', async () => {
+  test('if the balance crosses the threshold, 500 parallel checks by two gateways make one charge', async () => {
     await turnedOn()
     const other = createOrders(world.deps)
     await Promise.all(Array.from({ length: 500 }, (_, index) => (index % 2 ? other : world.orders).topUpDue()))
@@ -365,7 +365,7 @@ describe('a failed charge', () => {
 
 describe('refunds and disputes', () => {
   test.each(['refund', 'dispute'] as const)(
-    'a %s of a charge takes its credit once, and turns it off',
+    'a %s of a charge removes its credit once, and turns the auto top-up off',
     async (what) => {
       await turnedOn()
       await world.orders.topUpDue()

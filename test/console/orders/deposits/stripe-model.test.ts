@@ -137,7 +137,7 @@ async function expectLeft(
   expect({ context, balance, history, entries, paidLessRefunded }).toEqual({ context, ...expected })
 }
 
-test('for events in any order, repeated or concurrent, with crashes, the credit is the paid less the returned amount', async () => {
+test('the credit is the paid less the returned amount, whatever the order of events, repetitions and crashes', async () => {
   // Deliveries of one group happen at the same time.
   const groups = fc.array(fc.array(delivery, { minLength: 1, maxLength: 4 }), { maxLength: 6 })
   await fc.assert(

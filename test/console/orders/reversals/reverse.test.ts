@@ -184,7 +184,7 @@ describe('a refund at the provider', () => {
     expect(await money()).toMatchObject({ ledger: 0, paidLessRefunded: 0 })
   })
 
-  test('a refund at the provider that an administrator had already booked here removes nothing twice', async () => {
+  test('a refund at the provider removes no credit if an administrator has already booked it here', async () => {
     const { order, depositId } = await deposited()
     await refundHere(order, 2_000)
     expect(await refund(depositId, 1_500)).toMatchObject({ order: { refundedCents: 2_000 } })

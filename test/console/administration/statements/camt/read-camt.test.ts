@@ -51,7 +51,7 @@ describe.each(CAMT_VERSIONS)('version %s of CAMT.053', (version) => {
     ['a returned payment', { payments: [{ isReturn: true }] }, { amountCents: 5_000, exclusion: 'reversal' }],
     ['money that left', { direction: 'DBIT' }, { amountCents: -5_000 }],
     ['another currency', { currency: 'EUR' }, { amountCents: 5_000, currency: 'EUR' }],
-  ] as const)('%s is a line that says so', async (_, entry, expected) => {
+  ] as const)('%s becomes a line of the statement, marked as such', async (_, entry, expected) => {
     const line = await lineOf(entry)
     expect(line).toMatchObject(expected)
     expect(line?.exclusion).toBe('exclusion' in expected ? expected.exclusion : undefined)
@@ -91,7 +91,7 @@ describe.each(CAMT_VERSIONS)('version %s of CAMT.053', (version) => {
   })
 
   test.each(['NONREF', 'NOTPROVIDED', undefined])(
-    'with the bank’s reference %s the content identifies',
+    'with the bank’s reference %s, a payment is identified by its content',
     async (none) => {
       const entry = { amount: '50.00', ...(none !== undefined && { bankReference: none }) }
       const keys = async (...entries: CamtEntry[][]) =>
@@ -178,7 +178,7 @@ test('namespace prefixes are resolved, and elements of other namespaces are igno
   expect(await readLines(foreign)).toEqual(await readLines(VALID))
 })
 
-test('the day of a booking is the day that the bank writes', async () => {
+test('the day of a booking is the date in the bank’s file', async () => {
   const late = VALID.replace('<BookgDt><Dt>2026-11-20</Dt>', '<BookgDt><DtTm>2026-11-20T23:30:00-05:00</DtTm>')
   expect((await readLines(late))[0]?.bookedOn).toBe('2026-11-20')
   const withoutBooking = VALID.replace(/<BookgDt>.*?<\/BookgDt>/, '')
