@@ -84,7 +84,7 @@ export function openSockets(): OpenSockets | undefined {
     return found
   }
 
-  /** Newer kernels report the number as the folder's size. On older ones the files are counted, which takes a descriptor. */
+  /** Newer kernels report the number of descriptors as the folder's size. On older ones its files are counted, which takes a descriptor. */
   function count(): number {
     const { size } = statSync(DESCRIPTORS)
     if (size > 0) return size

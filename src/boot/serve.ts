@@ -11,7 +11,7 @@ import { createUnreadBodies, hasLargeBody, type UnreadBodies } from './unread-bo
 
 /** Idle timeout of unknown clients' connections; a body must bring 16 KiB in this time. */
 const STRANGER_IDLE_SECONDS = 20
-/** Above any honest request. Smaller bodies are refused by the application, in the caller's format. */
+/** Larger than any legitimate body. The application refuses smaller ones, in the caller's format. */
 const HARD_BODY_LIMIT_BYTES = 1024 ** 3
 
 type App = { fetch(request: Request): Response | Promise<Response> }
@@ -62,14 +62,14 @@ function answerAt(server: Server<undefined>, app: App, request: Request): Respon
   return answerPage(app, request)
 }
 
-/** The header informs the client and makes the server close the connection. */
+/** Adds a header that tells the client, and makes the server close the connection. */
 async function lastOnConnection(answer: Response | Promise<Response>): Promise<Response> {
   const response = await answer
   response.headers.set('connection', 'close')
   return response
 }
 
-/** Bun joins several Host headers with a comma. A proxy in front may have used another one than we would. */
+/** Bun joins several Host headers with a comma. A proxy may have routed by another of them than we would. */
 function isAmbiguous({ headers }: Request): boolean {
   return headers.get('host')?.includes(',') ?? true
 }

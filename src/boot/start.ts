@@ -75,7 +75,7 @@ async function prepare(environment: Environment, logWriter: LogWriter): Promise<
   return { ...settings, logger, learnSecrets, threads }
 }
 
-/** One of several servers. Stores and port are shared, and it ends with its supervisor. */
+/** Starts one of several server processes, which share stores and port. It ends with its supervisor. */
 async function startSupervised(prepared: Prepared, { supervisorPid, ...stores }: SupervisedStores): Promise<Running> {
   // Checked from the start: the supervisor may die before this process serves.
   const watch = setInterval(() => {

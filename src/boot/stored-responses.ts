@@ -20,7 +20,7 @@ type Parts = {
   metrics: Pick<PrometheusMetrics, 'storedResponse'>
 }
 
-/** Stored answers. Any gateway finds the newest at once. */
+/** Assembles the store of answers. Any gateway finds the newest answers at once. */
 export function assembleStoredResponses(parts: Parts): StoredResponses {
   const { config, database, redis, storeWatch, logger, metrics } = parts
   const crowdedShare = (config.redisFullPercent / 100) * ANSWERS_SHARE

@@ -15,7 +15,7 @@ export type Stores = {
   stop(): Promise<void>
 }
 
-/** In the project's folder, so that a downloaded server survives deleting the data. */
+/** The folder of downloaded servers: outside the data directory, so that they survive its deletion. */
 const CACHE_DIR = join(import.meta.dir, '..', '..', '.cache')
 
 /** Starts the stores that are not configured, in parallel. `environment`: proxies for downloads. Throws EmbeddedServerError (one line). */

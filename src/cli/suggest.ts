@@ -1,4 +1,4 @@
-/** With more differing letters, no suggestion is made. */
+/** Maximum edit distance of a suggested word. */
 const MAX_ERRORS = 3
 
 /** Suggests the most similar of `known` for a mistyped command; undefined if none is similar. */

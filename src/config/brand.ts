@@ -27,7 +27,7 @@ export const BRAND_VARIABLES = {
   PRIVACY_URL: optional(WebAddress),
 }
 
-/** A colour in which text and buttons can't be read. */
+/** Reports a brand colour in which text or buttons are unreadable. */
 export function brandFaults({ BRAND_COLOR: color }: Record<string, unknown>): Fault[] {
   if (typeof color !== 'string') return []
   // In the dark scheme links are lightened, and buttons have this colour under white labels.
@@ -39,7 +39,7 @@ export function brandFaults({ BRAND_COLOR: color }: Record<string, unknown>): Fa
   return [{ place: 'BRAND_COLOR', message }]
 }
 
-/** The settings of validated values. */
+/** The brand settings from validated variables. */
 export function toBrand(values: Static<TObject<typeof BRAND_VARIABLES>>): Brand {
   return {
     name: values.BRAND_NAME,

@@ -23,7 +23,7 @@ export const REDIS_VARIABLES = {
   ),
 }
 
-/** Faults that involve more than one variable. */
+/** Reports faults that involve more than one Redis variable. */
 export function redisFaults({ REDIS_URL: url, REDIS_KEY_PREFIX: prefix }: Record<string, unknown>): Fault[] {
   const faults: Fault[] = []
   if (typeof url === 'string' && isSentinelUrl(url) && !parseSentinelUrl(url)) {

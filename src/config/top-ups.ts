@@ -51,7 +51,7 @@ const WEBHOOK_SECRET = 'whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A
 const STRIPE_WEBHOOK_SECRET = 'whsec_[A-Za-z0-9+/=_-]{16,128}'
 const ON_OR_OFF = ['on', 'off'] as const
 
-/** The secrets that a file may hold: `NAME_FILE` names it. */
+/** Secrets that may be in a file, which the variable `NAME_FILE` names. */
 export const FILE_VARIABLES: readonly string[] = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRETS']
 
 export const TOP_UP_VARIABLES = {

@@ -1,7 +1,7 @@
 /** Schema helpers for environment variables: `description` completes "expected …", `writeOnly` values are never quoted. */
 import { type TSchema, Type } from '@sinclair/typebox'
 
-/** An integer with a default; `noun` describes it. */
+/** An integer with a default; `noun` describes it in errors. */
 export function integer(fallback: number, minimum: number, maximum: number, noun: string) {
   const description = `${noun}: an integer from ${minimum} to ${maximum}`
   return Type.Integer({ default: fallback, minimum, maximum, description })

@@ -92,7 +92,7 @@ export const scheduledMails = pgTable(
 
 export const workerTurns = pgTable('worker_turns', {
   worker: text('worker').primaryKey(),
-  /** The process that has the lease until then. */
+  /** The process that has the lease until `endsAt`. */
   holder: text('holder').notNull(),
   endsAt: moment('ends_at').notNull(),
 })

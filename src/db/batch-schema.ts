@@ -10,11 +10,11 @@ export const batchFiles = pgTable(
   {
     id: text('id').primaryKey(),
     accountId: text('account_id').notNull(),
-    /** The member whose key uploaded it; null: a key of the account as a whole. */
+    /** The member whose key uploaded the file; null: a key of the account itself. */
     madeBy: text('made_by'),
     name: text('name').notNull(),
     bytes: bigint('bytes', { mode: 'number' }).notNull().default(0),
-    /** False while it is being received; nobody sees it until then. */
+    /** False while the file is being received; nobody sees it before that ends. */
     isWhole: boolean('is_whole').notNull().default(false),
     createdAt: moment('created_at').notNull().defaultNow(),
     expiresAt: moment('expires_at').notNull(),
@@ -48,7 +48,7 @@ export const batches = pgTable(
     keyId: text('key_id').notNull(),
     madeBy: text('made_by'),
     endpoint: text('endpoint').notNull(),
-    /** The models that its lines name, the first ten. */
+    /** The first ten models that its lines name. */
     models: text('models').array().notNull(),
     status: text('status').$type<BatchStatus>().notNull().default('validating'),
     inputFileId: text('input_file_id'),
@@ -57,7 +57,7 @@ export const batches = pgTable(
     outputBytes: bigint('output_bytes', { mode: 'number' }).notNull().default(0),
     errorBytes: bigint('error_bytes', { mode: 'number' }).notNull().default(0),
     metadata: json('metadata').$type<Record<string, string>>(),
-    /** The headers of the request that made it that count for each line. */
+    /** The headers of the creating request that apply to each line. */
     headers: json('headers').$type<Record<string, string>>().notNull(),
     clientAddress: text('client_address').notNull(),
     total: integer('total').notNull().default(0),
@@ -67,7 +67,7 @@ export const batches = pgTable(
     expired: integer('expired').notNull().default(0),
     bytes: bigint('bytes', { mode: 'number' }).notNull().default(0),
     cost: amount('cost_nano').notNull().default(nano(0)),
-    /** The most that all lines together could cost when it was made. */
+    /** The maximum cost of all lines, computed when the batch was made. */
     most: amount('most_nano').notNull().default(nano(0)),
     paused: text('paused').$type<PauseReason>(),
     pausedMessage: text('paused_message'),
@@ -94,10 +94,10 @@ export const batchLines = pgTable(
     place: integer('place').notNull(),
     customId: text('custom_id').notNull(),
     state: text('state').$type<LineState>().notNull().default('waiting'),
-    /** The body of its request, as JSON; null once it ended. */
+    /** The body of the line's request as JSON; null once the line has ended. */
     request: text('request'),
     tries: integer('tries').notNull().default(0),
-    /** The tries up to this one are known to have cost nothing. */
+    /** Tries up to this number are known to have cost nothing. */
     cleared: integer('cleared').notNull().default(0),
     faults: integer('faults').notNull().default(0),
     dueAt: moment('due_at').notNull().defaultNow(),

@@ -52,7 +52,7 @@ const CLOSE_TIMEOUT_SECONDS = 5
 /** A lost connection is reopened after 50 to 250 ms. The driver's default pause grows to 20 s, long after the server is back. */
 const RECONNECT_MIN_SECONDS = 0.05
 const RECONNECT_SPREAD_SECONDS = 0.2
-/** Keeps a transaction whose client hangs from holding its locks for ever. */
+/** Ends a transaction whose client hangs, so that it doesn't hold its locks for ever. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000
 
 export type Database = ReturnType<typeof connectDatabase>

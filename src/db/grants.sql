@@ -1,6 +1,6 @@
--- What the roles of deploy/postgres/roles.sql may do with each table. Run by their owner after the migrations; may be repeated.
+-- The rights of the roles in deploy/postgres/roles.sql. The tables' owner runs this after the migrations; it may be repeated.
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO svc_gateway;
--- The books only grow.
+-- Rows of the books are added, and never changed.
 REVOKE UPDATE, DELETE ON audit_entries, ledger_entries, credit_transfers, usage_records, migrations FROM svc_gateway;
 REVOKE INSERT, UPDATE, DELETE ON archived_usage_records, archived_months, usage_checkpoints FROM svc_gateway;
 DO $$

@@ -249,7 +249,7 @@ export const budgets = pgTable(
     scopeId: text('scope_id').notNull(),
     window: text('window').$type<BudgetWindow>().notNull(),
     limit: amount('limit_nano').notNull(),
-    /** Added to the limit in the window of this number. */
+    /** Added to the limit in one window; `grantAt` is that window's number. */
     grant: amount('grant_nano').notNull().default(nano(0)),
     grantAt: integer('grant_at').notNull().default(0),
     /** A user; null: an operator. */
@@ -287,7 +287,7 @@ export const deadLetters = pgTable(
     accountId: text('account_id'),
     payload: text('payload').notNull(),
     error: text('error').notNull(),
-    /** Whether the charge is in usage_records anyway. */
+    /** Whether the charge is in usage_records although its record is here. */
     isBooked: boolean('is_booked').notNull(),
     createdAt: moment('created_at').notNull().defaultNow(),
   },

@@ -2,7 +2,7 @@ type BatchOptions<V> = {
   /** Looks up at most `maxKeys` keys; missing keys have no value. Needs its own time limit. */
   answer(keys: readonly string[]): Promise<ReadonlyMap<string, V>>
   maxKeys: number
-  /** Maximum concurrent queries; later lookups wait for the next. */
+  /** Maximum concurrent queries; later lookups wait for the next query. */
   maxQuestions: number
   /** Maximum waiting keys; further lookups fail at once, so that memory is bounded. */
   maxWaiting: number

@@ -11,7 +11,7 @@ export function createBoundedMap<K, V>(capacity: number): BoundedMap<K, V> {
   return {
     get(key) {
       const value = entries.get(key)
-      // At most half full, no entry is dropped soon, so the order isn't updated.
+      // While the map is at most half full, no entry is dropped soon, so the order isn't updated.
       if (value === undefined || entries.size * 2 <= capacity) return value
       entries.delete(key)
       entries.set(key, value)

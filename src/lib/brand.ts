@@ -16,7 +16,7 @@ export type Brand = {
   privacyUrl: string | undefined
 }
 
-/** The settings with the checked logo. */
+/** The operator's settings, with the logo that was checked. */
 export type SiteBrand = Brand & { logo: Logo | undefined }
 
 /** A checked logo for pages. `name` changes with the content. */
@@ -25,7 +25,7 @@ export type Logo = { name: string; contentType: string; body: Uint8Array<ArrayBu
 /** The backgrounds of coloured text: the page in the light scheme, raised surfaces in the dark one. */
 export const GROUNDS = { light: '#fbfbfd', dark: '#1f232c' } as const
 
-/** Ten shades of the operator's colour, the seventh itself; undefined: the program's colours. */
+/** Ten shades of the operator's colour; the seventh is the colour itself. Undefined: the program's colours. */
 export function brandShades({ color }: Pick<Brand, 'color'>): ReturnType<typeof shadesOf> | undefined {
   return color === undefined ? undefined : shadesOf(color, GROUNDS.dark)
 }

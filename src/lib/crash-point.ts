@@ -3,7 +3,7 @@
 /** Passes a named point. Does nothing unless the process was started to die there. */
 export type CrashPoint = (name: string) => void
 
-/** The setting for {@link createCrashPoint}: a name, and optionally which pass (from 1). */
+/** The setting for {@link createCrashPoint}: a name, and optionally the number of the pass (from 1). */
 export const CRASH_POINT_PATTERN = '^[a-z_]{1,32}(:[1-9][0-9]{0,5})?$'
 
 /** `at` is `name`, or `name:n` for the n-th pass; undefined (as in production) means never. */

@@ -9,7 +9,7 @@ export const UNWANTED: unique symbol = Symbol('unwanted')
 interface Watch {
   /** Settles like `work`, or resolves to {@link UNWANTED} once the signal has fired. Later failures are ignored. */
   orUnwanted<T>(work: PromiseLike<T>): Promise<T | typeof UNWANTED>
-  /** Always call it at the end. */
+  /** Ends the watch. Must always be called at the end. */
   clear(): void
 }
 
@@ -30,7 +30,7 @@ const SLICES = 5
 /** A timer later than this means that the event loop was blocked. */
 const STALL_MS = 20
 
-/** Calls `ring` after `timeoutMs`, hardly counting time in which the event loop was blocked. `onTimer` gets each timer used. */
+/** Calls `ring` after `timeoutMs`; time in which the event loop was blocked hardly counts. `onTimer` gets each timer used. */
 export function startAlarm(timeoutMs: number, ring: () => void, onTimer?: (timer: Timer) => void): () => void {
   const sliceMs = Math.ceil(timeoutMs / SLICES)
   let leftMs = timeoutMs
@@ -53,7 +53,7 @@ export function startAlarm(timeoutMs: number, ring: () => void, onTimer?: (timer
   return () => clearTimeout(timer)
 }
 
-/** Settles like `work`, or after `timeoutMs` like `onLate`, which should cancel it: late results are ignored. Leaves no timer. */
+/** Settles like `work`, or after `timeoutMs` like `onLate`, which should cancel `work`: its late result is ignored. Leaves no timer. */
 export function withDeadline<T, L>(
   work: PromiseLike<T>,
   timeoutMs: number,

@@ -10,14 +10,14 @@ export interface LogWriter {
 const STDOUT = 1
 /** A write costs as much as a hundred lines, so a line waits this long for further ones. */
 const LINGER_MS = 50
-/** … unless this many characters are waiting. */
+/** If this many characters are waiting, they are written at once. */
 const BATCH_CHARS = 64 * 1024
 /** While the reader stalls, lines beyond this many characters are dropped and counted. */
 const MAX_QUEUED_CHARS = 8 * 1024 * 1024
 const RETRY_MS = 10
-/** Retries at exit while the reader stalls … */
+/** Maximum retries at exit while the reader stalls. */
 const MAX_EXIT_RETRIES = 20
-/** … which is assumed if a write has taken this long. */
+/** If a write takes this long, the reader counts as stalled. */
 const STALLED_MS = 1_000
 /** How long an exit waits for another thread's write, because its end can't be detected. */
 const IN_FLIGHT_MS = 250

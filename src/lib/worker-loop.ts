@@ -4,7 +4,7 @@ import { withDeadline } from './deadline'
 export interface BackgroundWorker {
   /** Starts with the first round. A second call does nothing. */
   start(): void
-  /** Ends the pause, or waits for the running round, and for the last one. A stopped worker never starts again. */
+  /** Ends the pause or waits for the running round, then runs the last round. A stopped worker never starts again. */
   stop(): Promise<void>
 }
 
@@ -27,7 +27,7 @@ export type WorkerLoopOptions = {
   stopTimeoutMs?: number
 }
 
-/** Creates a stopped worker. It survives all errors of rounds. */
+/** Creates a worker that must be started. It survives all errors of rounds. */
 export function createWorkerLoop(options: WorkerLoopOptions): WorkerLoop {
   const { round, onFailure, lastRound, firstPauseMs = 0, stopTimeoutMs } = options
   let loop: Promise<void> | undefined

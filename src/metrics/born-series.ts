@@ -15,7 +15,7 @@ export const NO_PROVIDER = 'none'
 const MAX_LANES = 1_000
 const MAX_PAIRS = 300
 
-/** One (client format, model, provider). */
+/** A lane: one combination of client format, model and provider. */
 export type LaneNames = { format: string; model: string; provider: string }
 
 /** The lanes of refused and of answered requests. */
@@ -69,7 +69,7 @@ const ANSWERED = ENDINGS.filter((ending) => ending !== 'refused').map((ending) =
   return [isGone ? CLIENT_CLOSED_STATUS : 200, ending] as const
 })
 
-/** These endpoints never return a 405. */
+/** The kinds of errors that routes of models can return: never a 405. */
 const KINDS = (Object.keys(STATUS_OF_KIND) as ErrorKind[]).filter((kind) => kind !== 'method_not_allowed')
 
 /** The statuses of each format's refusals. */

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client'
 import { expose, labelled } from './series'
 
 export type ExportSignal = 'traces' | 'metrics'
-/** `queue_full`: the queue was full; `export_failed`: the collector did not accept it. */
+/** `queue_full`: the queue was full; `export_failed`: the collector did not accept the data. */
 export type LossReason = 'queue_full' | 'export_failed'
 
 export type ExportCounts = {
@@ -10,7 +10,7 @@ export type ExportCounts = {
   lost: Record<ExportSignal, Record<LossReason, number>>
 }
 
-/** How much of the OpenTelemetry data arrived, or was lost and why, read at each scrape. */
+/** Exposes the amounts of exported and lost OpenTelemetry data, lost data by reason, read at each scrape. */
 export function exposeExports(registry: Registry, { exported, lost }: ExportCounts): void {
   expose(
     registry,

@@ -13,7 +13,7 @@ export type DriftReport = { atMs: number; durationMs: number; accounts: number; 
 export const IDEMPOTENCY_OUTCOMES = ['first', 'replayed', 'in_use', 'reused', 'lost', 'full'] as const
 export type IdempotencyOutcome = (typeof IDEMPOTENCY_OUTCOMES)[number]
 
-/** What became of a request that accepts a cached answer. `kept`: its own answer was stored, in addition to `miss`. */
+/** The outcome of a request that accepts a cached answer. `kept`, in addition to `miss`: its own answer was stored. */
 export const CACHE_OUTCOMES = ['hit', 'miss', 'bypass', 'kept'] as const
 export type CacheOutcome = (typeof CACHE_OUTCOMES)[number]
 

@@ -73,7 +73,7 @@ function sampleLag(registry: Registry, { onStall, routes }: StallWatch): () => v
     }
     const isQuiet = nowMs - lastWorkMs() > QUIET_AFTER_MS
     pauseFor(isQuiet ? QUIET_SAMPLE_MS : LAG_SAMPLE_MS)
-    // The first request after a quiet time, so every stall counts again.
+    // The first request ends the quiet time: from then on, every stall counts.
     if (isQuiet) onNextWork(() => pauseFor(LAG_SAMPLE_MS))
   }
 

@@ -14,7 +14,7 @@ export type RoutingTotals = {
   readonly attempts: ReadonlyMap<string, ReadonlyMap<string, AttemptTotal>>
   /** Counts by the abandoned model, then by the next model, then by reason. */
   readonly fallbacks: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, number>>>
-  /** Events of each kind by provider; `hedge` counts for the slow one. */
+  /** Events of each kind by provider; `hedge` counts for the slow provider. */
   readonly sums: Readonly<Record<'broken' | 'retry' | 'hedge' | 'shed' | 'key-out', ReadonlyMap<string, number>>>
   /** Counts by the new state of a circuit. */
   readonly circuitChanges: ReadonlyMap<string, number>

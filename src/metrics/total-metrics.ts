@@ -54,7 +54,7 @@ export function exposeTraffic(registry: Registry, totals: TrafficTotals): void {
   )
 }
 
-/** Adds the providers' charges for the same traffic, and answers with differing counts. */
+/** Adds the providers' charges, and the answers whose token counts differ from ours. */
 export function exposeProviderBills(registry: Registry, totals: TrafficTotals): void {
   const usdOf = (value: 'providerCostNano' | 'uncostedNano') =>
     function* (): Generator<Sample> {

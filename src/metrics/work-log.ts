@@ -1,13 +1,13 @@
 /** Remembers the latest work of the event loop, so that a stall can be explained afterwards. */
 
-/** As many requests as may begin in a tenth of a second. */
+/** Number of remembered requests: as many as may begin in a tenth of a second. */
 const SIZE = 256
 const names: string[] = Array(SIZE).fill('')
 const timesMs = new Float64Array(SIZE)
 let next = 0
 let awaiting: (() => void) | undefined
 
-/** Notes that work begins for the request at `url`. Costs some nanoseconds, and keeps only the latest. */
+/** Notes that work for the request at `url` begins. Takes nanoseconds, and keeps only the latest {@link SIZE}. */
 export function noteWork(url: string): void {
   awaiting?.()
   names[next] = url

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** Below the ephemeral ports, even plus the 10,000 of a Redis cluster bus. Above 10,080, since clients refuse some lower ports. */
+/** The lowest port: above 10,080, since clients refuse some lower ports. Port + 10,000 (a Redis cluster bus) is no ephemeral port. */
 const FIRST = 11_000
 const COUNT = 9_000
 const MAX_TRIES = 200

@@ -23,7 +23,7 @@ export function watchLauncher(environment: OuterEnvironment, onGone: () => void)
   return () => clearInterval(timer)
 }
 
-/** This process, its parent, and further ancestors up to an npx that runs Bun, if any. */
+/** The ids of this process, its parent, and further ancestors up to an npx that runs Bun, if any. */
 function findChain(): readonly number[] {
   const chain = [process.pid]
   for (let depth = 0; depth < MAX_DEPTH; depth++) {

@@ -5,7 +5,7 @@ import { readOrCreatePassword } from './secret'
 
 const REDIS_USER = 'svc'
 
-/** The line of redis.conf that defines this user. Its password is kept in `directory`. */
+/** The line of redis.conf that defines the gateway's user. The user's password is in `directory`. */
 export async function redisUserLine(directory: string): Promise<string> {
   return `user ${REDIS_USER} >${await redisPassword(directory)} ${rules.trim()}`
 }

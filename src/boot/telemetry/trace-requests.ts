@@ -10,7 +10,7 @@ export type TraceRequest = (
   answer: () => Response | Promise<Response>,
 ) => Response | Promise<Response>
 
-/** Polled by machines, or loaded by browsers. */
+/** Paths that machines poll or browsers load. */
 const UNTRACED = /^\/($|healthz$|readyz$|metrics$|api\/hello$|favicon|dashboard\/|dashboard$|docs)/
 /** Playground requests are paid for, so they are traced. */
 const PLAYGROUND = /^\/dashboard\/api\/a\/[^/]+\/playground\//

@@ -94,7 +94,7 @@ async function ownModels(
   return list.models.length > 0 ? list.models : fail(`${name}: its list of models is empty`)
 }
 
-/** Throws if the catalogue has no model. */
+/** A placeholder model, since a catalogue without models is refused. */
 function anyModel(service: string, provider: string, format: string): JsonObject {
   return {
     ...{ id: `${service}/any`, name: format, created: 0, ownedBy: provider, contextLength: 1, maxOutputTokens: 1 },
@@ -133,7 +133,7 @@ async function write(file: string, text: string): Promise<void> {
   )
 }
 
-/** The word that ids begin with in the catalogue of this installation. */
+/** The service name of this installation's catalogue, with which model ids begin. */
 async function serviceOf(environment: Environment): Promise<string> {
   const text = await Bun.file(catalogPathOf(environment))
     .text()

@@ -4,7 +4,7 @@ import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 /** Combinations of tags with their own sums, per account and day. */
 export const MAX_DAILY_TAGS = 500
 
-/** Name of the rest of a day; real tags contain no blanks. */
+/** The name of a day's sum beyond {@link MAX_DAILY_TAGS}; real tags contain no blanks. */
 export const OTHER_TAGS = 'other tags'
 
 type Days = {

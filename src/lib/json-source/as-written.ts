@@ -17,7 +17,7 @@ import { endOfNumber, endOfString, inspectJson, isNumberStart } from './scan'
 
 type Container = JsonObject | JsonValue[]
 
-/** For each array and object with such a number at any depth, the copy with raw texts. */
+/** The copies with raw texts, for arrays and objects that contain a number whose spelling would change. */
 const written = new WeakMap<object, Container>()
 
 /** The copy of `value` with raw texts if there is one, otherwise `value`. */
@@ -97,7 +97,7 @@ export async function rememberNumbersInTurns(value: JsonValue, text: string): Pr
   }
 }
 
-/** Takes about twenty milliseconds if all of it is such numbers. */
+/** This many characters take about twenty milliseconds if all are numbers to remember. */
 export const TURN_CHARS = 128 * 1024
 
 /** The array or object that gets the raw text, for `parsed` at `depth`. */
@@ -109,7 +109,7 @@ function walkOf(root: Container, text: string): Walk {
   return { root, text, places: [], depth: -1, index: 0 }
 }
 
-/** Continues to the first token at or after `until`. */
+/** Continues the walk to the first token at or after `until`. */
 function walkOn(walk: Walk, until: number, holderAt: HolderAt): void {
   const { text, places } = walk
   const end = Math.min(until, text.length)
@@ -174,7 +174,7 @@ function enter(places: Place[], depth: number, isArray: boolean): void {
   place.twin = undefined
 }
 
-/** Keeps the number `token`, unless the parser put a different value there. */
+/** Remembers the spelling of the number `token`, unless the parsed value at this place differs. */
 function keep(token: string, walk: Walk, holderAt: HolderAt): void {
   const container = parsedAt(walk, walk.depth)
   if (!container) return

@@ -131,7 +131,7 @@ class ListSplitter {
     return true
   }
 
-  /** The current entry, which ends with `last`; undefined for the nothing between the brackets of an empty list. */
+  /** The current entry, which ends with `last`; undefined if the list is empty. */
   private entryTo(last: Uint8Array): Uint8Array | undefined {
     this.carry(last)
     const entry = this.pieces.length === 1 ? last : Buffer.concat(this.pieces)
@@ -149,7 +149,7 @@ class ListSplitter {
     this.pieces.push(piece)
   }
 
-  /** Keeps a byte of the rest; white space between its parts as one space. */
+  /** Adds a byte to the rest. White space between tokens becomes one space. */
   private keep(code: number): void {
     const isSpace = !this.isInText && code <= LAST_WHITE_SPACE
     if (isSpace && this.rest.at(-1) === LAST_WHITE_SPACE) return
@@ -157,7 +157,7 @@ class ListSplitter {
     this.rest.push(isSpace ? LAST_WHITE_SPACE : code)
   }
 
-  /** The end of the rest, before the byte that was kept last. */
+  /** The last bytes of the rest as text, without the very last byte. */
   private textBefore(): string {
     return decoder.decode(new Uint8Array(this.rest.slice(-MAX_NAME_BYTES, -1)))
   }

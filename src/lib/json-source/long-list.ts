@@ -22,7 +22,7 @@ const LAST_WHITE_SPACE = 0x20
 
 const decoder = new TextDecoder()
 
-/** The presumed list at `field` of the object in `bytes`, unchecked up to the last bracket. Undefined if there is surely none. */
+/** The bytes that are presumably the list at `field` of the object in `bytes`, unchecked. Undefined if there is surely no such list. */
 export function findUnreadList(bytes: Uint8Array, field: string): UnreadList | undefined {
   const start = bytes.indexOf(OPENING)
   const end = bytes.lastIndexOf(CLOSING)

@@ -6,9 +6,9 @@ export type JsonBounds = { depth: number; values: number; names?: number; outsid
 type JsonFindings = {
   /** The limit that the text exceeds, if any. The scan stops there. */
   breach: keyof JsonBounds | undefined
-  /** The number of values up to there: at least one, and empty arrays count as more. */
+  /** The number of values up to the end of the scan: at least one, and empty arrays count as more. */
   values: number
-  /** The number of object fields among them. */
+  /** The number of object fields among these values. */
   fields: number
   /** Whether JSON.stringify would write a number differently after JSON.parse. */
   losesNumbers: boolean

@@ -1,7 +1,7 @@
 import { createBoundedMap } from '@/lib/bounded-map'
 
 interface Allowance {
-  /** Milliseconds until `subject` may do one more, 0 for now. Does not count an attempt. */
+  /** Milliseconds until `subject` may take one more; 0: at once. Does not count an attempt. */
   waitMs(subject: string): number
   /** Counts `amount` (default 1) if allowed, and returns 0; otherwise the milliseconds to wait. */
   take(subject: string, amount?: number): number

@@ -1,13 +1,13 @@
 /** Groups network addresses for limits by address. */
 
-/** An owner of IPv6 addresses has 2^64 of them, which count as one. An IPv4 address is the same in both notations. */
+/** The 2^64 IPv6 addresses of a /64 have one owner, and count as one. An IPv4 address is the same in both notations. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped
   return address.includes(':') ? firstGroups(address, 4) : address
 }
 
-/** Customers of a provider often get 2^16 such networks, an IPv6 /48: its first three groups. Undefined for IPv4. */
+/** The first three groups of an IPv6 address, its /48: internet providers often give one to a customer. Undefined for IPv4. */
 export function siteOf(address: string): string | undefined {
   return address.includes(':') && !address.includes('.') ? firstGroups(address, 3) : undefined
 }

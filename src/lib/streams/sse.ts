@@ -40,12 +40,12 @@ export class SseParser {
     return this.append(this.decode(bytes))
   }
 
-  /** {@link push} in two steps: decodes the next bytes, without an incomplete last character, ... */
+  /** The first step of {@link push}: decodes the next bytes, without an incomplete last character. */
   decode(bytes: Uint8Array): string {
     return this.decoder.decode(bytes, STREAM)
   }
 
-  /** ... and returns the blocks completed by the text. Whole blocks at the start of the text may be omitted between blocks. */
+  /** The second step of {@link push}: returns the blocks that `text` completes. Between blocks, callers may omit whole blocks. */
   append(text: string): SseEvent[] {
     if (text === '') return []
     this.buffer += text

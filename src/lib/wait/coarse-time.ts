@@ -10,7 +10,7 @@ export interface Timed {
 const TICK_MS = 50
 /** A later check means that the event loop was blocked, and the time doesn't count. */
 const STALL_MS = 20
-/** A timer overdue by this much is restarted: a test's simulated time may have ended with it. */
+/** A timer that is overdue by this much is restarted: it was lost if a test's simulated time ended. */
 const LOST_MS = 250
 
 const watched = new Set<Timed>()

@@ -1,6 +1,6 @@
 /** At most one long step per tick of the event loop, so that other requests are served between two of them. */
 
-/** Larger steps get their own tick; smaller ones take less time than waiting for one. */
+/** Larger steps get their own tick; smaller steps take less time than the wait for a tick. */
 export const OWN_TURN_BYTES = 256 * 1024
 
 let last: Promise<unknown> = Promise.resolve()

@@ -1,6 +1,6 @@
 /** Divides long synchronous work, so that requests are served in between. */
 
-/** A turn of the event loop. */
+/** Resolves in the next turn of the event loop. */
 export const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** `values` in order, at most `size` at once. A turn of the event loop passes before each slice but the first. */
