@@ -5,9 +5,9 @@ import type { Nano } from '@/lib/money'
 import { BY_VALUE_AND_ID, containing } from './keyset'
 
 type AccountSearch = PageRequest & {
-  /** Part of the address or name, in any case, or an id. Missing: every account. */
+  /** A part of the e-mail address or name in any case, or an account id. Undefined: every account. */
   text?: string
-  /** The whole address, in any case. */
+  /** The whole e-mail address, in any case. */
   email?: string
   status?: AccountStatus
 }

@@ -36,7 +36,7 @@ type AdministrationDeps = {
   apiKeys: ApiKeys
   /** A separate pool for look-ups, so that they take no connections from paid requests. */
   reading: Database
-  /** The amount that one administrator may move in a day, over all accounts, without a second one. */
+  /** Maximum amount that one administrator moves in a day, over all accounts, without a second administrator. */
   approvalLimit: Nano
   /** The catalogue's limits, used for accounts without their own. */
   defaultLimits: DefaultLimits

@@ -1,8 +1,8 @@
 import type { ChangedBy } from '@/accounts/audit'
 
 /**
- * A signed-in person with the role `admin`, and where their request came from. With `operatorKeyId`, an operator key: its id is then the
- * `userId` too.
+ * A signed-in person with the role `admin`, and the origin of their request. With `operatorKeyId`, an operator key sent the request, and
+ * `userId` is that key's id too.
  */
 export type Administrator = { userId: string; email: string; ip?: string; requestId?: string; operatorKeyId?: string }
 

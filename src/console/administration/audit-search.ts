@@ -17,7 +17,7 @@ type AuditSearch = PageRequest & {
 
 export type AuditRow = typeof auditEntries.$inferSelect
 
-/** Schema of a cursor. The word distinguishes it from other lists' cursors. */
+/** Schema of a cursor. The word `audit` distinguishes it from other lists' cursors. */
 const PLACE = [textLike(/^audit$/), countUpTo(Number.MAX_SAFE_INTEGER)] satisfies [unknown, unknown]
 
 /** One page of entries. */
@@ -36,7 +36,7 @@ export async function searchAudit({ db }: Database, search: AuditSearch): Promis
   })
 }
 
-/** Finds which of the actors belong to the account; operators only if they are members. */
+/** Returns the actors that belong to the account. An operator belongs to it only as a member. */
 export async function ownPeople(
   { db }: Database,
   accountId: string,

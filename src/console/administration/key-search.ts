@@ -16,7 +16,7 @@ type FoundKey = {
   email: string
   name: string
   shown: string
-  /** The last characters of its previous secret, and until when that works; null if there is none. */
+  /** The last characters of the key's previous secret, and when that secret stops working. Null if there is none. */
   formerSecret: { lastFour: string; endsAt: string } | null
   status: KeyStatus
   createdAt: Date

@@ -1,7 +1,7 @@
 /** Cursors and search patterns for the lists of administrators. */
 import { textLike } from '@/db/paging'
 
-/** Times and numbers as in Postgres; other values would only fail there. */
+/** Times and numbers as Postgres writes them; with other values the query would fail. */
 const isSortable = textLike(/^(\d{1,16}|\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?\+00)$/)
 const isId = textLike(/^[\w:-]{0,100}$/)
 

@@ -1,6 +1,6 @@
 /** Delays responses to a minimum time, so that the time doesn't reveal the result. */
 
-/** Runs `work`. If it fails, it rejects after at least `ms` milliseconds. */
+/** Runs `work`. An error is thrown after at least `ms` milliseconds. */
 export async function atLeast<T>(ms: number, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + ms
   try {
@@ -11,7 +11,7 @@ export async function atLeast<T>(ms: number, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Runs `work`, which takes at least `ms` milliseconds in any case. */
+/** Runs `work`. The result or the error comes after at least `ms` milliseconds. */
 export async function alwaysAtLeast<T>(ms: number, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + ms
   try {

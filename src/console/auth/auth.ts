@@ -32,7 +32,7 @@ type AuthOptions = {
 export type Auth = {
   parts: AuthParts
   identifyViewer: IdentifyViewer
-  /** Counts a person's coming change in the account. Throws `too_many_attempts`, or `overloaded` if it can't be counted. */
+  /** Counts a change that a person is about to make in the account. Throws `too_many_attempts`, or `overloaded` if it can't be counted. */
   countChange(viewer: Pick<Viewer, 'userId'>, accountId: string): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export function createAuth(options: AuthOptions): Auth {
   const secrets = once(() => secretsOf(settings.secrets, database))
   const requiresVerification = settings.mail !== undefined
   const library = once(async (): Promise<Library> => {
-    // Loaded lazily: it takes a third of a start's time, and no paid request needs it.
+    // Loaded lazily: loading takes a third of the start time, and no paid request needs it.
     const { createLibrary } = await import('./library')
     return createLibrary({
       database,

@@ -72,7 +72,7 @@ function tokenOf(data: Readonly<Record<string, unknown>>): string | undefined {
   return typeof data.token === 'string' ? data.token : undefined
 }
 
-/** The row in the library's form, with the token instead of its hash. */
+/** The row as the library expects it: with the token instead of its hash. */
 function named<Row>(row: Row, token: string | undefined): Row {
   return row && token !== undefined ? { ...row, token } : row
 }

@@ -1,6 +1,6 @@
 /**
- * Keys that somebody found in public. The finder enters the text; the key's people get a mail with a link that switches the key
- * off without a sign-in. The answer does not show whether the key exists, and the text is neither stored nor logged.
+ * Keys that somebody found in public. The finder enters the key's text; the key's people get a mail with a link that switches the key off
+ * without a sign-in. The answer does not show whether the key exists, and the text is neither stored nor logged.
  */
 import { and, eq, gt, isNull } from 'drizzle-orm'
 import type { ChangedBy } from '@/accounts/audit'
@@ -31,8 +31,8 @@ type Switches = {
 }
 
 /**
- * Mails the people of the key with this text, once a day; does nothing if no valid key has it. `service` is the beginning of each key's
- * text. Throws `rate_limited` beyond 10 reports an hour from one address, or 300 from all, and `forbidden` if mail is not configured.
+ * Mails the people of the key with this text, once a day; does nothing if no valid key has it. `service` is the prefix of all keys' texts.
+ * Throws `rate_limited` beyond 10 reports an hour from one address, or 300 from all. Throws `forbidden` if mail is not configured.
  */
 export async function reportLeakedKey(
   { mails, throttle, database }: Pick<AuthParts, 'mails' | 'throttle' | 'database'>,
@@ -52,7 +52,7 @@ export async function reportLeakedKey(
   })
 }
 
-/** Switches the key of a mailed link off, for the first time that the link is used. Throws `invalid_link`. */
+/** Switches off the key of a mailed link. The link works once. Throws `invalid_link`. */
 export async function switchOffLeakedKey(
   { throttle, database: { db } }: Pick<AuthParts, 'throttle' | 'database'>,
   visitor: Visitor,
@@ -69,7 +69,7 @@ export async function switchOffLeakedKey(
   if (!found) throw invalidLink()
   const { keyId, accountId, isManagement } = found
   const by = originOf(visitor, { userId: null, email: 'link in a mail' })
-  // First the key: a link that could not do its work is still good.
+  // The key is switched off first: if that fails, the link still works.
   await (isManagement ? revoke : deactivate)(keyId, accountId, by)
   await db.update(leakedKeys).set({ usedAt: new Date() }).where(isGood)
 }

@@ -150,7 +150,7 @@ export const signInsWith = (device: string, email: string): Limit => ({
   seconds: 15 * MINUTES,
 })
 
-/** All networks of one site, which may belong to one person, together count like this many. */
+/** A site's limit is this many times a network's limit, since one person may own all networks of a site. */
 const NETWORKS_OF_A_SITE = 4
 
 /** The limits of a network, and of its site if a site may have many networks. */

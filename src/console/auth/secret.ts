@@ -6,7 +6,7 @@ import { assert } from '@/lib/assert'
 import { randomBase62 } from '@/lib/ids'
 import type { Secrets } from '@/lib/secrets'
 
-/** 258 bits. */
+/** 43 base-62 characters have 256 bits. */
 const SECRET_LENGTH = 43
 
 /** The environment's secrets, or else the stored one. */

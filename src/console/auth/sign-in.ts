@@ -62,7 +62,7 @@ export async function signIn(parts: AuthParts, visitor: Visitor, input: Credenti
   return { body: { status: 'signed_in' }, cookies: [...cookies, device] }
 }
 
-/** Known people don't queue behind strangers' guesses. */
+/** Known people's password checks don't wait behind strangers' guesses. */
 function askInLine<T>(parts: AuthParts, isKnown: boolean, call: Parameters<typeof ask<T>>[1]): Promise<Answer<T>> {
   return isKnown ? inOwnLine(() => ask(parts, call)) : ask(parts, call)
 }
@@ -143,7 +143,7 @@ export async function welcome(
   return rememberVisitor(parts, visitor, user.email)
 }
 
-/** How the visitor is known from earlier sign-ins with `email`; undefined if unknown. */
+/** Whether the visitor's address or browser is known from earlier sign-ins with `email`; undefined if neither is. */
 async function knownBy(
   { throttle }: Pick<AuthParts, 'throttle'>,
   visitor: Visitor,

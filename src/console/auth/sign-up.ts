@@ -123,7 +123,7 @@ async function signUpAtOnce(parts: AuthParts, visitor: Visitor, person: NewPerso
   return { body: { status: 'signed_in' }, cookies: [...cookies, device] }
 }
 
-/** Passes only these fields to the library, so that a body cannot set a role, for instance. */
+/** Passes only these fields to the library. Otherwise a body could set a role, for instance. */
 function callSignUp(library: Awaited<ReturnType<AuthParts['library']>>, visitor: Visitor, person: NewPerson) {
   const { name, email, password } = person
   return library.api.signUpEmail({
@@ -142,7 +142,7 @@ async function sendVerification(
   await post(parts, user.email, 'verify_email', linkFor(visitor, token))
 }
 
-/** The token already exists. If the gateway dies before the mail is stored, the person must request another. */
+/** The token already exists. If the gateway dies before it stores the mail, the person must request another mail. */
 async function post(
   { mails, database }: AuthParts,
   to: string,

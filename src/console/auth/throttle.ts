@@ -19,10 +19,10 @@ export interface Throttle {
 }
 
 const RETRY_AFTER_SECONDS = 2
-/** Passed instead of a count's lifetime. */
+/** Passed to the script instead of a count's lifetime, to subtract one attempt. */
 const TAKE_BACK = 0
 
-/** Counts attempts in the shared Redis. `secret` keys the hashes in names: they reveal no addresses, and no counts are shared. */
+/** Counts attempts in the shared Redis. Its keys are hashes with `secret`: they reveal no address, and services share no counts. */
 export function createThrottle(redis: RedisClient, secret: () => Promise<string>): Throttle {
   async function keyOf({ name, subject }: Pick<Limit, 'name' | 'subject'>): Promise<string> {
     const digest = createHmac('sha256', await secret())

@@ -20,7 +20,7 @@ export type Viewer = {
 export type Member = Viewer & {
   accountId: string
   accountRole: AccountRole
-  /** Whether they see all usage of the account, or only that of their own keys. */
+  /** Whether the member sees all usage of the account, or only that of their own keys. */
   seesAllUsage: boolean
   /** The management key that sent the request, instead of a session. */
   managementKeyId?: string
@@ -35,7 +35,7 @@ export type IdentifyViewer = (request: Request) => Promise<Viewer | undefined>
 /** The time of last use is written at most this often. */
 const TOUCH_SECONDS = 60
 
-/** Identifies a request's person; reads role and account anew each time. A session ends when idle for too long, or too old. */
+/** Finds a request's person; reads role and account anew each time. A session ends after too long without use, or at its maximum age. */
 export function createIdentifyViewer(parts: AuthParts): IdentifyViewer {
   const { db } = parts.database
   return async function identifyViewer(request) {

@@ -3,7 +3,7 @@ import type { Member, Viewer } from '@/console/auth/viewer'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 
-/** The acting member, their request, and their name in the audit log. */
+/** The acting member, their request, and the origin of their audit entries. */
 export type Caller = { viewer: Member; request: Request; by: ReturnType<typeof changedBy> }
 
 type Changer = Pick<Viewer, 'userId' | 'email'> & Pick<Member, 'managementKeyId'>

@@ -59,7 +59,7 @@ export function eventStream(options: EventStreamOptions): Response {
           try {
             controller.close()
           } catch {
-            // Already cancelled.
+            // The client has already cancelled the stream.
           }
         }
         signal.addEventListener('abort', end)

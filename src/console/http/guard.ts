@@ -171,7 +171,7 @@ async function admit(deps: GuardDeps, request: Request, admitting: Promise<Viewe
   const viewer = await admitting
   viewers.set(request, viewer)
   knowCaller(request)
-  // A page without an account counts for the person's own account.
+  // A route without an account counts for the person's own account.
   const whose = 'accountId' in viewer ? viewer.accountId : viewer.ownAccountId
   if (SAFE_METHODS.has(request.method)) await deps.reads.begin(request, whose)
 }
@@ -182,10 +182,10 @@ function admitted(request: Request): Viewer {
   return viewer
 }
 
-/** Changes in progress that were sent with a request key. */
+/** Changes in progress that were sent with an idempotency key. */
 const presses = new WeakMap<Request, Exclude<Awaited<ReturnType<typeof openChange>>, Response>>()
 
-/** Pages repeat a change with its key if the response was lost; it happens once. Not session routes: cookies are not stored. */
+/** Pages repeat a change with its key if the response was lost; it happens once. Not for sessions, since cookies aren't stored. */
 async function openPress(
   deps: GuardDeps,
   request: Request,
@@ -226,7 +226,7 @@ async function freePress(request: Request): Promise<void> {
   await press?.free()
 }
 
-/** The body of a change, without texts and names that later steps can't take. */
+/** Reads the body of a change. Refuses texts and field names that later steps can't process. */
 export async function readBody(deps: BodyLimits, request: Request, maxBytes = FORM_BYTES): Promise<JsonObject | null> {
   // A DELETE has no body: the path names what to delete.
   if (request.method === 'DELETE' && request.body === null) return null

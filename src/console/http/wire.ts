@@ -20,7 +20,7 @@ export function exactly<Fields extends TProperties>(fields: Fields, options: Obj
 
 export const NoFields = exactly({})
 
-/** One page of a list. */
+/** A page of a list: its items, and the cursor of the next page. */
 export function listOf<Item extends TSchema>(item: Item, options: ArrayOptions = {}) {
   return Type.Object({ items: Type.Array(item, options), nextCursor: NextCursor })
 }

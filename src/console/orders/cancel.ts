@@ -22,7 +22,7 @@ export async function cancelOrder(deps: OrdersDeps, request: CancelRequest): Pro
     const found = await lockOwn(deps, transaction, orderId, accountId)
     if (!found) return { kind: 'not_found' }
     const now = new Date(deps.clock.now())
-    // The provider tells of the closed page too, which expires the order: its message may come first.
+    // The provider's webhook about the closed page expires the order. If it came first, the order is treated as pending.
     const isClosedHere = closed && found.state === 'expired' && found.expiresAt > now
     const state = nextState(isClosedHere ? 'pending' : found.state, 'cancel')
     if (state === undefined) return { kind: 'not_pending', order: toOrder(found) }
@@ -40,7 +40,7 @@ export async function cancelOrder(deps: OrdersDeps, request: CancelRequest): Pro
   })
 }
 
-/** Closes the provider's page, so that nobody pays a cancelled order there. Returns whether it had an open page, or the refusal. */
+/** Closes the provider's page, so that nobody pays a cancelled order there. Returns whether a page was open, or a refusal. */
 async function closePayment(
   deps: OrdersDeps,
   orderId: string,

@@ -1,4 +1,4 @@
-/** Whole US cents, the unit of orders, and their ways to nano-USD and to decimal text. */
+/** Whole US cents, the unit of orders, and their conversion to nano-USD and to decimal text. */
 import { assert } from '@/lib/assert'
 import { formatUsd, type Nano, nano, parseUsd } from '@/lib/money'
 

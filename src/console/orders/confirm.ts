@@ -132,7 +132,7 @@ async function credit(
     now,
   })
   await audit(transaction, notice, payment)
-  // The payer's bank may have been faster.
+  // The payer's bank may have reversed the payment before its notice arrived.
   const later = await applyWaiting(deps, transaction, notice.source, notice.externalId, actor)
   return {
     kind: 'credited',

@@ -1,4 +1,4 @@
-/** Dependencies of all acts on orders: stores, clock, log, and the configured ways to pay. */
+/** Dependencies of all functions on orders: stores, clock, log, and the configured ways to pay. */
 
 import type { DepositProvider } from '@/console/orders/deposits/deposit-provider'
 import type { Database } from '@/db/client'
@@ -18,7 +18,7 @@ export type OrdersDeps = {
   amounts: { minimumCents: number; maximumCents: number }
   /** Days after a payment in which its payer can take it back. */
   reversibleDays: { deposit: number; bankTransfer: number }
-  /** Set if the acts are steps of a larger transaction: gets the credits to send to the ledger after its commit. */
+  /** Set if the orders change as steps of a larger transaction. Gets the credits to send to the ledger after its commit. */
   afterCommit?: (credit: Credit) => void
 }
 

@@ -1,6 +1,6 @@
 /**
  * The background worker of orders: asks the provider about overdue orders, expires them, and suspends accounts that are below zero after a
- * reversal. Every gateway runs one; locks keep them from taking the same order.
+ * reversal. Every gateway runs one; locks prevent that two of them handle the same order.
  */
 import { describeFailure } from '@/db/failure'
 import type { Logger } from '@/lib/logger'
@@ -13,7 +13,7 @@ const JITTER = 1
 const ROUND_SIZE = 100
 const STOP_TIMEOUT_MS = 2_000
 
-/** Looks every `intervalMs` milliseconds, and again at once while there is more. Its stop takes two seconds at most. */
+/** Handles due orders every `intervalMs` milliseconds, and at once if more are due. Stopping takes at most two seconds. */
 export function createExpiryWorker(
   orders: Pick<Orders, 'settleDue' | 'expireDue' | 'suspendOwing'>,
   logger: Logger,

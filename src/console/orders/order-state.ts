@@ -1,14 +1,13 @@
 /**
- * The life of an order, as a table of what may follow what.
+ * The states of an order, and the steps between them.
  *
- * **pending**: waits for its money. A payment that fits makes it **paid**; its time running out makes it **expired**; the
- * customer (or a provider that cannot set the payment up) makes it **cancelled**. A cancelled order never takes money by
- * itself. An expired one takes only a payment that was begun in time on the provider's page. Any other payment that arrives
- * later waits for an administrator, whose decision to credit it (`settle`) makes the order **paid** after all. The same
- * decision adds a second payment to an order that is paid already. What was paid can be given back in parts:
- * **partly_refunded**, and **refunded** once nothing is left; money that an administrator adds to a refunded order makes it
- * partly refunded again. If the payer's bank has taken money back, the order is **charged_back** until all of it was won back
- * ({@link stateOf}). Everything else is impossible, and asking for it changes nothing.
+ * **pending**: waits for its money. A matching payment makes it **paid**, and the end of its time makes it **expired**. The customer, or a
+ * provider that cannot set the payment up, makes it **cancelled**. A cancelled order accepts no payment automatically. An expired order
+ * accepts only a payment that was begun in time on the provider's page. Any other late payment waits for an administrator. If the
+ * administrator credits it (`settle`), the order becomes **paid** after all. The same step adds a second payment to a paid order. A paid
+ * order can be refunded in parts: **partly_refunded**, and **refunded** when everything was refunded. If an administrator adds a payment to
+ * a refunded order, it is partly refunded again. If the payer's bank has taken money back, the order is **charged_back** until all of that
+ * was won back ({@link stateOf}). All other steps are impossible, and trying them changes nothing.
  */
 
 import type { OrderState } from '@/db/orders-schema'

@@ -17,7 +17,7 @@ import { getOrder, listOrders, searchOpenReversals, searchOrders, searchPayments
 
 export type { OrdersDeps } from './deps'
 
-/** Every act is one transaction with the order's row locked, its event, and (of a person) an audit entry. */
+/** Each change is one transaction with the order's row locked. It writes an event, and an audit entry if a person acts. */
 export type Orders = ReturnType<typeof createOrders>
 
 /** Orders over a database and a ledger. */

@@ -7,7 +7,7 @@ import type { OrdersDeps } from './deps'
 import type { OrderRow } from './rows'
 import type { OrderDetails } from './types'
 
-/** Seller and customer stored with the order, or the present ones if it was never paid. */
+/** The seller and customer that were stored with the order. If the order was never paid, the present ones. */
 export async function partiesOf(
   { seller }: Pick<OrdersDeps, 'seller'>,
   transaction: Transaction,
@@ -20,7 +20,7 @@ export async function partiesOf(
   return { seller, customer: customerOf(account) }
 }
 
-/** An account as a receipt names it. */
+/** An account's data as customer on a receipt. */
 export function customerOf({ name, email, company }: OrderDetails['account']): Parties['customer'] {
   return { name, email, country: company?.country ?? null, vatId: company?.vatId ?? null }
 }

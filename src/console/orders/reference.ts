@@ -4,16 +4,16 @@ import { assert } from '@/lib/assert'
 
 export const REFERENCE_PREFIX = 'SVC'
 
-/** 31 characters, a prime: each position has a weight of its own, so every wrong character and every swap of two shows. */
+/** 31 characters, a prime: with a different weight for each position, every wrong character and every swap of two is detected. */
 const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ'
 const BODY_CHARS = 7
 const GROUP_CHARS = 4
-/** The largest multiple of 31 that a byte can hold; larger bytes are thrown away so that every character is equally likely. */
+/** The largest multiple of 31 that a byte can hold. Larger bytes are discarded, so that every character is equally likely. */
 const UNBIASED_LIMIT = 248
-/** A longer transfer text is cut before the search for a reference. No bank passes on a text that long. */
+/** Longer transfer texts are cut before the search for a reference. No bank sends texts of this length. */
 const MAX_TEXT_CHARS = 10_000
 
-/** A new reference: one of 27,512,614,111, from the system's secure random source. The caller sees to it that it is unique. */
+/** A new reference: one of 27,512,614,111, from the system's secure random source. The caller must check that it is unique. */
 export function newReference(): string {
   let body = ''
   while (body.length < BODY_CHARS) {

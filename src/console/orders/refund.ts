@@ -1,4 +1,4 @@
-/** Taking credit back: a negative entry of the ledger with a reason, once per key, never more than was paid. */
+/** Refunds: a negative entry of the ledger with a reason, once per key, never more than was paid. */
 import { and, eq } from 'drizzle-orm'
 import { newEntryId, recordCredit } from '@/accounts/credits'
 import { endWithheld, withholdDebit } from '@/accounts/debits'
@@ -15,7 +15,7 @@ import { nextState } from './order-state'
 import { auditPerson, changeOrder, lockOrder, type OrderRow, storableText, toOrder } from './rows'
 import type { NewRefund, Order, RefundOutcome } from './types'
 
-/** Refunds a part of an order or its rest, but never credit held by requests. Throws `overloaded` if the ledger is unreachable. */
+/** Refunds a part of an order or all that remains, but never credit held by requests. Throws `overloaded` if the ledger is unreachable. */
 export async function refundOrder(deps: OrdersDeps, refund: NewRefund): Promise<RefundOutcome> {
   const { orderId, amountCents, key, reason } = refund
   assert(Number.isInteger(amountCents) && amountCents > 0, 'a refund is a positive number of cents')

@@ -1,4 +1,4 @@
-/** An administrator's decision on a payment that did not fit: credited to an order after all, or closed without credit. */
+/** An administrator's decision on an unmatched payment: it is credited to an order, or closed without credit. */
 import { eq } from 'drizzle-orm'
 import { recordCredit } from '@/accounts/credits'
 import type { Transaction } from '@/db/client'
@@ -27,7 +27,7 @@ import {
 } from './rows'
 import type { NewResolution, Resolution, ResolveOutcome } from './types'
 
-/** Ends the wait of an unmatched payment, once. */
+/** Decides an unmatched payment. Only the first decision counts. */
 export async function resolvePayment(deps: OrdersDeps, request: NewResolution): Promise<ResolveOutcome> {
   assert(request.reason.trim() !== '' && request.reason.length <= MAX_REASON_CHARS, 'a resolution has a reason')
   const done = await deps.database.db.transaction((transaction) => record(deps, transaction, request))
@@ -46,7 +46,7 @@ type Recorded =
 
 async function record(deps: OrdersDeps, transaction: Transaction, request: NewResolution): Promise<Recorded> {
   const { paymentId, resolution } = request
-  // Before its payment, as wherever both are locked.
+  // The order is locked before its payment, as in all transactions that lock both.
   if (resolution.kind === 'credit') await lockOrder(transaction, resolution.orderId)
   const [payment] = await transaction.select().from(payments).where(eq(payments.id, paymentId)).for('update')
   if (!payment) return { kind: 'not_found' }
@@ -95,7 +95,7 @@ async function credit(
   }
 }
 
-/** At most the received amount (if its currency allows the comparison), and at most the maximum of an order. */
+/** The received amount without tax, but at most the maximum of an order. For another currency than the order's: only that maximum. */
 function maximumOf(payment: PaymentRow, order: OrderRow): number {
   const countable = MAX_PAYMENT_CENTS - order.paidCents
   return payment.currency === order.currency ? Math.min(netOf(payment), countable) : countable
@@ -126,7 +126,7 @@ async function pay(
   })
 }
 
-/** Writes the decided payment; the last step of the transaction, because it audits. */
+/** Writes the decided payment and its audit entry. It must be the last step of the transaction, because it audits. */
 async function close(
   { clock }: OrdersDeps,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-/** Until when a payer can take a payment back. */
+/** The time until which a payer can take a payment back. */
 import type { OrdersDeps } from './deps'
 import type { OrderRow } from './rows'
 import type { PaymentSource } from './types'

@@ -50,7 +50,7 @@ export async function searchPayments({ database }: OrdersDeps, search: PaymentSe
   })
 }
 
-/** Reversals that moved no credit: of an unknown payment, or that an administrator has to look at. Newest first. */
+/** Reversals that moved no credit and need an administrator, or whose payment is unknown. Newest first. */
 export async function searchOpenReversals(
   { database }: OrdersDeps,
   request: PageRequest = {},
@@ -82,7 +82,7 @@ function conditionsOf(search: OrderSearch): SQL[] {
   return conditions
 }
 
-/** The beginning of a reference in its usual writing, with or without the prefix. */
+/** The beginning of a reference in its usual form, with or without the prefix. */
 function referenceStart(text: string): string {
   const plain = text.toUpperCase().replace(/[^A-Z0-9]/g, '')
   const code = plain.startsWith(REFERENCE_PREFIX) ? plain.slice(REFERENCE_PREFIX.length) : plain
@@ -96,9 +96,9 @@ function escapeLike(text: string): string {
 
 type PageOrder = { moment: Column; id: Column }
 
-/** Far beyond the year 9999, and still a moment. */
+/** The largest accepted time: far beyond the year 9999, and still a valid date. */
 const LATEST_MS = 999_999_999_999_999
-/** Checks of a place: a moment in milliseconds, and an id. */
+/** Schema of a cursor: a time in milliseconds, and an id. */
 const PLACE = [countUpTo(LATEST_MS), textLike(/^\w{1,64}$/)] satisfies [unknown, unknown]
 
 function placeByArrival({ receivedAt, id }: { receivedAt: Date; id: string }): [number, string] {

@@ -29,7 +29,7 @@ export type Order = Omit<typeof orders.$inferSelect, 'id' | 'payee' | 'lookAt' |
   card: Pick<SavedCard, 'brand' | 'lastFour'> | null
 }
 
-/** One event of an order; never changed. `state` is that after it. */
+/** One event of an order; never changed. `state` is the order's state after the event. */
 export type OrderEvent = Omit<typeof orderEvents.$inferSelect, 'id' | 'orderId' | 'position' | 'entryId'> & {
   eventId: string
 }
@@ -70,7 +70,7 @@ export type CreateOutcome =
   | { kind: 'created'; order: Order }
   | { kind: 'amount_out_of_range'; minimumCents: number; maximumCents: number }
   | { kind: 'too_many_open'; limit: number }
-  /** Orders within 24 hours, in whatever state. */
+  /** The limit of orders within 24 hours, in any state, was reached. */
   | { kind: 'too_many_today'; limit: number }
   | { kind: 'method_unavailable' }
   | { kind: 'unknown_account' }
@@ -89,12 +89,12 @@ export type CancelOutcome =
 export type SetUpOutcome =
   | { kind: 'set_up'; order: Order }
   | { kind: 'not_found' }
-  /** Its saved card is being charged. */
+  /** The order's saved card is being charged. */
   | { kind: 'payment_under_way' }
   | { kind: 'not_pending'; order: Order }
   | { kind: 'provider_failed' }
 export type ClaimOutcome =
-  /** More often than is needed. */
+  /** The customer has reported the order as paid too often. */
   | { kind: 'too_many_claims'; limit: number }
   | { kind: 'claimed'; order: Order }
   | { kind: 'not_found' }
@@ -106,7 +106,7 @@ export type PaymentNotice = {
   /** 1 to 200 characters; the same id never credits twice, even with other fields. */
   externalId: string
   orderId?: string
-  /** In any writing that `findReferences` reads. */
+  /** In any form that `findReferences` reads. */
   reference?: string
   /** Hundredths of `currency`; a positive integer up to {@link MAX_PAYMENT_CENTS} of limits.ts. */
   amountCents: number
@@ -139,7 +139,7 @@ export type ReversalNotice = {
   kind: ReversalKind
   /** 1 to 200 characters; the same id never moves credit twice. */
   externalId: string
-  /** The external id of the payment, or, of a reinstatement, of the chargeback or refund that was undone. */
+  /** The external id of the payment. For a reinstatement: of the chargeback or refund that it undoes. */
   undoes: string
   /** The provider's id of the order's payment: finds the order if the payment is not booked yet. */
   paymentId?: string
@@ -152,7 +152,7 @@ export type ReversalNotice = {
 /** The outcome of a notice, before a possible suspension. */
 export type BookedReversal = { reversal: Reversal } & (
   | { kind: 'reversed' | 'reinstated'; order: Order }
-  /** The movement that it undoes is not booked, or not yet credited. */
+  /** The payment or reversal that it undoes is not booked, or not yet credited. */
   | { kind: 'waiting' }
   /** Stored on the order for an administrator, without moving credit. */
   | { kind: 'kept' }
@@ -181,13 +181,13 @@ export type RefundOutcome =
   | { kind: 'not_found' }
   | { kind: 'not_refundable'; order: Order }
   | { kind: 'too_much'; refundableCents: number }
-  /** The balance would be below zero, and `allowNegative` was not set. `formatUsd(available)` shows the amount. */
+  /** The balance would be below zero, and `allowNegative` was not set. `available` is in nano-USD. */
   | { kind: 'insufficient_balance'; available: number }
 
 export type Resolution =
   /** Credits `creditCents` (omitted: the paid amount, only for US dollars) to the account of `orderId`, whose state doesn't matter. */
   | { kind: 'credit'; orderId: string; creditCents?: number }
-  /** Closes the payment without credit: sent back, or not ours. */
+  /** Closes the payment without credit: it was sent back, or doesn't belong to us. */
   | { kind: 'dismiss' }
 export type NewResolution = { paymentId: string; resolution: Resolution; reason: string; actor: Actor }
 export type ResolveOutcome =
@@ -196,15 +196,15 @@ export type ResolveOutcome =
   | { kind: 'not_found' }
   | { kind: 'unknown_order' }
   | { kind: 'already_resolved'; payment: Payment }
-  /** Another currency without `creditCents`, or more than was paid. */
+  /** `creditCents` is missing for another currency, or is more than was paid. */
   | { kind: 'amount_required' }
   | { kind: 'amount_out_of_range'; maximumCents: number }
   /** The account's balance would leave the ledger's range. */
   | { kind: 'balance_limit' }
 
-/** All that are given must hold. */
+/** An order must match all given criteria. */
 export type OrderSearch = PageRequest & {
-  /** In any writing; the beginning is enough. */
+  /** In any form; the beginning is enough. */
   reference?: string
   /** A part of the account's e-mail address, in any case. */
   email?: string

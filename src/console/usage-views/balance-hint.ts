@@ -35,7 +35,7 @@ export function hintOf({ balance, spentInWindow, firstDayMs, nowMs }: HintFacts)
   return { level: 'ok', daysLeft }
 }
 
-/** A single day that has just begun counts as a whole one, since an hour says little about a day. */
+/** For a new account, less than a day of spending counts as one day, since an hour says little. */
 function perDay(spent: number, firstDayMs: number, nowMs: number): number {
   const days = Math.min(RATE_DAYS, Math.max(1, (nowMs - firstDayMs) / MS_PER_DAY))
   return spent / days

@@ -25,7 +25,7 @@ type Cell = { day: string; key_id: string; model: string; requests: number }
 const CELLS_READ = 2_000
 const MAX_PROBES = 64
 
-/** Finds records of one key or model through the days that the daily sums show, several at a time if each has few. */
+/** Finds records of one key or model on the days that have daily sums. Days with few records are read together. */
 export function createCellSteps(database: Database, filter: UsageFilter, windowSize: number): TakeStep {
   let known: Cell[] = []
   let isLast = false
@@ -36,7 +36,7 @@ export function createCellSteps(database: Database, filter: UsageFilter, windowS
     if (known.length === 0 && !isLast) {
       known = await readCells(database, filter, latest)
       isLast = known.length < CELLS_READ
-      // The oldest day may be incomplete, so it is left for the next read, unless it is the only one.
+      // The oldest day read may be incomplete. It is left for the next read, unless it is the only one.
       const oldest = known.at(-1)?.day
       if (!isLast && known[0]?.day !== oldest) known = known.filter((cell) => cell.day !== oldest)
     }
@@ -64,7 +64,7 @@ async function readCells({ sql }: Database, filter: UsageFilter, latest: string)
     GROUP BY usage_daily.day, key_id, model ORDER BY usage_daily.day DESC LIMIT ${CELLS_READ}`
 }
 
-/** Whole days, newest first, until they have enough matches or are too many for one statement; at least one. */
+/** Takes whole days, newest first, until they have enough matches or are too many for one statement. Takes at least one day. */
 function takeDays(cells: readonly Cell[], wanted: number): Cell[] {
   const taken: Cell[] = []
   let requests = 0

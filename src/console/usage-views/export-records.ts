@@ -15,7 +15,7 @@ import {
 } from './listed-record'
 import type { SearchOptions, SearchPage } from './record-search'
 
-/** Records per page: some hundred kilobytes of text. No connection is used between pages, however slow the client is. */
+/** Records per page: some hundred kilobytes of text. Between pages no connection is in use, even if the client is slow. */
 const PAGE_SIZE = 1_000
 
 type RecordFormat = { start: string; rowOf(record: ListedRecord): string }
@@ -52,7 +52,7 @@ export function exportRecords(
     }, unreadMs)
   }
 
-  /** Reads until there is a chunk to send: the runtime only asks a stream again after it got one. */
+  /** Reads until there is a chunk to send. Without a chunk, the runtime doesn't ask the stream again. */
   async function readOn(): Promise<{ isWhole: boolean }> {
     do {
       const page = await readPage({ after: position, limit: PAGE_SIZE })
@@ -103,7 +103,7 @@ function toCsvRow(record: ListedRecord): string {
   ])
 }
 
-/** Such as `output_image image 2 (1024x1024)`. */
+/** The text of a unit count, such as `output_image image 2 (1024x1024)`. */
 function unitText({ billable, unit, variant, count }: UnitCount): string {
   return `${billable} ${unit} ${count}${variant === undefined ? '' : ` (${variant})`}`
 }
@@ -113,7 +113,7 @@ function cellOf(kind: SeenKind, told: ToldRecord[SeenName]): CsvCell {
   return kind === 'amount' ? { decimal: String(told) } : told
 }
 
-/** Fields have the names of the CSV's columns; money is decimal text, too. */
+/** Fields have the names of the CSV's columns. As there, money is decimal text. */
 function toJsonLine(record: ListedRecord): string {
   const told = tellRecord(record)
   const fields = COLUMNS.map(({ heading, property }) => [heading, told[property]])

@@ -12,7 +12,7 @@ type FilterChoices = {
 
 const MODEL_DAYS = 400
 const MAX_KEYS = 1_000
-/** Number of records searched for tags and apps, and the most values of each. */
+/** Number of latest records searched for tags and apps, and the maximum of values of each. */
 const LATEST_RECORDS = 20_000
 const MAX_LABELS = 500
 

@@ -9,7 +9,7 @@ import { LATEST_MS, type ToolCharge } from '@/ledger/usage-record'
 import { formatUsd, type Nano, nano } from '@/lib/money'
 import type { Fragment } from './usage-filter'
 
-/** A position in an account's records, which are sorted by time, number and id, newest first. */
+/** The position of a record in its account's list, which is sorted by time, number and id, newest first. */
 export type RecordPosition = { atMicros: number; seq: number; recordId: string }
 
 const isMoment = countUpTo(LATEST_MS * 1000)
@@ -41,10 +41,10 @@ export type RecordRow = Omit<SeenRecord, 'flags' | 'tags' | 'dataRules'> & {
   units: UnitCount[] | null
 }
 
-/** The rows of one step and the position to continue from; `rest` is null at the end. */
+/** The rows of one step, and the position after them. `rest` is null at the end. */
 export type SearchStep = { rows: RecordRow[]; rest: RecordPosition | null }
 
-/** Reads at most `wanted` (≥ 1) records after `from` (undefined: from the newest). */
+/** Reads at most `wanted` (≥ 1) records after the position `from`. Undefined: from the newest record on. */
 export type TakeStep = (from: RecordPosition | undefined, wanted: number) => Promise<SearchStep>
 
 export type ListedRecord = SeenRecord & {
@@ -84,7 +84,7 @@ export function recordColumns(sql: Sql): Fragment {
   return sql`${sql.unsafe(READ)}, seq, (extract(epoch FROM settled_at) * 1000000)::bigint AS "atMicros", tool_charges AS "toolCharges", units`
 }
 
-/** ` AND … `: only rows after `position`; empty if undefined. The separate condition on the time lets an index be used. */
+/** ` AND … `: only rows after `position`; empty if it is undefined. A separate condition on the time allows Postgres to use an index. */
 export function afterCondition(sql: Sql, position: RecordPosition | undefined): Fragment {
   if (!position) return sql``
   const { atMicros, seq, recordId } = position

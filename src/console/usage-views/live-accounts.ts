@@ -9,7 +9,7 @@ import { createWorkerLoop } from '@/lib/worker-loop'
 
 export type LiveEvent =
   | { type: 'balance'; balance: Nano; available: Nano; held: Nano; spentThisMonth: Nano }
-  /** New usage records are in Postgres; `pending` more will follow. */
+  /** New usage records are in Postgres; `pending` more are on their way. */
   | { type: 'usage'; seq: number; pending: number }
 
 export type Watch = { end(): void }
@@ -43,7 +43,7 @@ export function createLiveAccounts(deps: LiveAccountsDeps): LiveAccounts {
       const watcher = accounts.get(accountId) ?? createAccountWatcher(deps, accountId)
       if (watcher.listeners.size >= MAX_WATCHERS) return undefined
       accounts.set(accountId, watcher)
-      // Wrapped, so that each connection is distinct even if two pass the same function.
+      // A function of its own for each connection, even if two connections pass the same listener.
       const own = (event: LiveEvent) => listener(event)
       watcher.add(own)
       return {
@@ -99,7 +99,7 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
     if (balance.seq !== (usageTold?.seq ?? 0)) await lookForUsage(balance.seq)
   }
 
-  /** Reports usage once it is in Postgres, since pages request it at once. The first poll reports existing records, too. */
+  /** Reports usage once it is in Postgres, since pages query it at once. The first poll also reports existing records. */
   async function lookForUsage(ledgerSeq: number): Promise<void> {
     const seq = await readHistorySeq(database, accountId)
     if (loop.isStopping() || seq === (usageTold?.seq ?? 0)) return

@@ -13,14 +13,14 @@ import {
   type UsageFilter,
 } from './usage-filter'
 
-/** The most records that one sum may read: about half a second of work. */
+/** The maximum of records that one sum may read: about half a second of work. */
 export const MAX_SUMMED = 400_000
 
 /** The newest {@link MAX_SUMMED} rows, with a column `is_match`; older ones are missing if there are more. */
 export function boundedScan(sql: Sql, filter: UsageFilter): Fragment {
   const isOfCells = isByCell(filter)
   const onlyNoteworthy = isNoteworthy(filter) ? sql`AND ${noteworthyCondition(sql)}` : sql``
-  // The index by key and model cannot sort over several of them: with an ORDER BY, the planner would not use it.
+  // The index by key and model isn't sorted by time across keys and models. With an ORDER BY, the planner would not use it.
   const newestFirst = isOfCells && !isNoteworthy(filter) ? sql`` : sql`ORDER BY settled_at DESC`
   return sql`(SELECT *, (${detailCondition(sql, filter)}) AS is_match FROM (
     SELECT * FROM usage_records WHERE ${rangeCondition(sql, filter)} ${onlyNoteworthy} AND ${keyAndModelCondition(sql, filter)}

@@ -2,7 +2,7 @@ import { plainArray, textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import type { ListedRecord } from './listed-record'
 
-/** Request bodies are not stored, not even as digests, so duplicates cannot be found exactly. */
+/** Maximum minutes between duplicates. Request bodies are not stored, not even as digests, so duplicates can't be found exactly. */
 const MINUTES_APART = 10
 
 /** Request ids of possible duplicates (same key, model, input size, cost; minutes apart), by record id; those without one are omitted. */

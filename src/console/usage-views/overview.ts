@@ -29,7 +29,7 @@ type Overview = {
 type Speed = {
   durationMs: number | null
   firstTokenMs: number | null
-  /** Output tokens per second, measured from the first token, or from the request if no first token was measured. */
+  /** Output tokens per second after the first token. If the first token was not measured, after the request's start. */
   tokensPerSecond: number | null
 }
 

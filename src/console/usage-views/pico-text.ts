@@ -9,12 +9,12 @@ export function formatLineAmount(count: number, price: number): string {
   return decimal(BigInt(count) * BigInt(price), PICO_DIGITS)
 }
 
-/** A price in pico-USD per unit as USD, such as `2.5`: for a million tokens or characters, or for one of any other unit. */
+/** A price in pico-USD per unit as USD, such as `2.5`. Tokens and characters: for a million of them; other units: for one. */
 export function formatUnitPrice(price: number, unit: Unit): string {
   return decimal(BigInt(price), isPerMillion(unit) ? PRICE_DIGITS : PICO_DIGITS)
 }
 
-/** The amount added by rounding the sum of the lines up to a nano-USD. */
+/** The difference that rounding the sum of the lines up to a nano-USD makes. */
 export function formatRounding(lines: readonly { count: number; price: number }[], totalNano: number): string {
   const exact = lines.reduce((sum, { count, price }) => sum + BigInt(count) * BigInt(price), 0n)
   return decimal(BigInt(totalNano) * 1000n - exact, PICO_DIGITS)

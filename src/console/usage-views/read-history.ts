@@ -5,7 +5,7 @@ const QUERY_CANCELED = '57014'
 const TIMEOUT_MS = 10_000
 const RETRY_SECONDS = 2
 
-/** Waits for database reads for a person. Throws a GatewayError: `timeout` if it takes too long, `overloaded` if unreachable. */
+/** Waits for database reads that a person requested. Throws a GatewayError: `timeout` if it takes too long, `overloaded` if unreachable. */
 export async function readHistory<T>(work: Promise<T>): Promise<T> {
   try {
     return await withDatabaseDeadline(work, TIMEOUT_MS)

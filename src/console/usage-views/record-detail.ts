@@ -11,14 +11,14 @@ import { madeByCondition, type Sight } from './usage-filter'
 /** The charge for `count` units; `price` is pico-USD for one. */
 type PriceLine = { class: string; unit: Unit; variant?: string; count: number; price: number }
 
-/** The price of a usage by line at today's prices. Undefined if the model is not sold any more. */
+/** Prices each line of a usage at today's prices. Undefined if the model is no longer sold. */
 export type PriceUsage = (
   model: string,
   usage: Usage,
   serviceTier: string | null,
 ) => { lines: PriceLine[]; total: Nano } | undefined
 
-/** One record of a request. There are two if the real cost became known after the hold had expired. */
+/** One record of a request. A request has two records if its real cost became known after its hold had expired. */
 type RecordPart = { recordId: string; kind: UsageRecord['kind']; atMs: number; cost: Nano }
 
 export type RecordDetail = {
@@ -30,7 +30,7 @@ export type RecordDetail = {
   cost: Nano
   rule: BillingRule
   flags: RecordFlag[]
-  /** The price of each line, if today's prices give exactly this cost; else undefined. */
+  /** The price of each line. Undefined if today's prices give another sum than `cost`. */
   lines: PriceLine[] | undefined
 }
 
@@ -62,7 +62,7 @@ export async function readRecordDetail(
     cost,
     rule: record.rule,
     flags: [...new Set(records.flatMap((part) => part.flags))],
-    // The record itself contains the cost of tools, at that day's price.
+    // The record itself has the cost of tools, at the prices of its day.
     lines: price && price.total + toolsCost(record.tools) === cost ? price.lines : undefined,
   }
 }
@@ -74,7 +74,7 @@ export async function findRecordOwner({ sql }: Database, id: string): Promise<st
   return row?.account_id
 }
 
-/** A request's id is that of its record, so the primary key finds it in any month. */
+/** The request's id is also its record's id, so the primary key finds the record in any month. */
 async function readDetailRows({ sql }: Database, sight: Sight, requestId: string): Promise<RecordRow[]> {
   const rows = await sql<RecordRow[]>`
     SELECT ${recordColumns(sql)} FROM usage_records

@@ -27,15 +27,15 @@ export type SearchOptions = {
   after?: RecordPosition | undefined
   limit: number
   budgetMs?: number
-  /** Records per scan step, if no index finds only the matches. */
+  /** Records per scan step, for filters without an index that finds only matches. */
   windowSize?: number
 }
 
 const DEFAULT_BUDGET_MS = 1_500
-/** Some dozen milliseconds of work if none of them matches. */
+/** Some dozen milliseconds of work, even if no record matches. */
 const WINDOW_SIZE = 10_000
 
-/** Finds a page of records in bounded time: by daily sums, the index of exceptions, or scanning. Throws if Postgres is too slow. */
+/** Finds a page of records in limited time: by daily sums, by the index of exceptions, or by scanning. Throws if Postgres is too slow. */
 export async function searchRecords(
   database: Database,
   asked: UsageFilter,
@@ -50,7 +50,7 @@ export async function searchRecords(
   let position = after
   let rest: RecordPosition | null = null
   do {
-    // One record more than shown reveals whether there is a next page.
+    // One more record than the page shows: it reveals whether there is a next page.
     const step = await takeStep(position, limit + 1 - rows.length)
     rows.push(...step.rows)
     rest = step.rest

@@ -21,7 +21,7 @@ export type RecordTotals = {
 export async function sumRecords(database: Database, filter: UsageFilter): Promise<RecordTotals> {
   if (isRolledUp(filter)) return await sumByDay(database, filter)
   if (filter.status !== 'ok') return await sumFromRecords(database, filter)
-  // Successful requests are computed as all minus the rest, which is small.
+  // Successful requests are computed: all requests minus the failed ones, which are few.
   const { filter: live, archivedBeforeMs } = await livePart(database, filter)
   const { status, ...all } = live
   if (!isRolledUp(all)) return await sumFromRecords(database, filter)

@@ -11,7 +11,7 @@ export type StatusFilter = 'ok' | 'error' | 'not_ok' | number
 /** The usage that a viewer may see: a whole account's, or one person's requests in it. Never content. */
 export type Sight = { accountId: string; madeBy?: string }
 
-/** Missing criteria match everything. */
+/** Undefined fields match everything. */
 export type UsageFilter = Sight & {
   /** Milliseconds since 1970; `toMs` is exclusive. */
   fromMs: number
@@ -36,19 +36,19 @@ export function isRolledUp(filter: UsageFilter): boolean {
   return [requestedModel, status, flag, rule, memberId, tag, app, cost].every((part) => part === undefined)
 }
 
-/** Whether the daily sums, kept by key, model and member, help to find the matches. */
+/** Whether the daily sums, kept by key, model and member, help to find matching records. */
 export function isByCell({ madeBy, keyId, model }: UsageFilter): boolean {
   return madeBy !== undefined || keyId !== undefined || model !== undefined
 }
 
-/** Whether all matches are exceptions (failed or unusual records), which have their own index. */
+/** Whether all matches are exceptions (failed or unusual records). Exceptions have their own index. */
 export function isNoteworthy({ status, flag, rule }: UsageFilter): boolean {
   const isBad =
     status === 'error' || status === 'not_ok' || (typeof status === 'number' && status >= FIRST_FAILED_STATUS)
   return isBad || flag !== undefined || (rule !== undefined && rule !== 'usage')
 }
 
-/** That index's condition, verbatim, so that the planner recognises it. */
+/** The condition of the index of exceptions, word for word, so that the planner recognises it. */
 export function noteworthyCondition(sql: Sql): Fragment {
   return sql`(status >= 400 OR rule <> 'usage' OR flags <> '{}')`
 }
@@ -72,7 +72,7 @@ export function keyAndModelCondition(sql: Sql, filter: UsageFilter): Fragment {
     ${model === undefined ? sql`` : sql`AND model = ${model}`}`
 }
 
-/** The condition for one person's own requests, for records and daily sums: ` AND … `. Records are found by the keys of these requests. */
+/** The condition for one person's own requests, for records and daily sums: ` AND … `. It names their keys, which have an index. */
 export function madeByCondition(sql: Sql, { accountId, madeBy }: Sight): Fragment {
   return madeBy === undefined ? sql`` : ofPerson(sql, accountId, madeBy)
 }

@@ -13,7 +13,7 @@ type SeriesStep = 'hour' | 'day'
 
 export type SeriesPoint = {
   atMs: number
-  /** A model, key or member id, all tags of a request, an app, `ok`, `error` or `left` (disconnected). Empty if unknown. */
+  /** A model, key or member id, all tags of a request, an app, `ok`, `error` or `left` (the client disconnected). Empty if unknown. */
   group: string
   requests: number
   tokens: number
@@ -31,13 +31,13 @@ export type UsageSeries = {
   archivedBeforeMs: number | null
 }
 
-/** Up to this length a chart has hours, beyond it days. A little over three days, since an open end lies slightly in the future. */
+/** Charts up to this length show hours, longer ones days. A little over three days, since an open end is slightly in the future. */
 const MAX_HOURLY_MS = 3 * MS_PER_DAY + MS_PER_HOUR
 
 /** The chart of `filter`. Days are always whole UTC days. */
 export async function readSeries(database: Database, filter: UsageFilter, group: SeriesGroup): Promise<UsageSeries> {
   const isShort = filter.toMs - filter.fromMs <= MAX_HOURLY_MS
-  // Archived records have daily sums only.
+  // For archived records there are only daily sums.
   const isByDay = isRolledUp(filter) && (group === 'model' || group === 'key')
   const isHourly = isShort && (!isByDay || (await livePart(database, filter)).archivedBeforeMs === null)
   const step = isHourly ? 'hour' : 'day'
@@ -125,7 +125,7 @@ async function groupRecords(
   const { sql } = database
   const seconds = (step === 'day' ? MS_PER_DAY : MS_PER_HOUR) / 1000
   const { raw, shown } = labelOf(group, sql)
-  // With the columns' statistics, the planner would sort all records on disk. `OFFSET 0` hides them, so it expects few groups.
+  // With the columns' statistics, the planner would sort all records on disk. `OFFSET 0` hides the statistics, so it expects few groups.
   const rows = await sql.begin('READ ONLY', async (transaction) => {
     await transaction`SET LOCAL hash_mem_multiplier = 8`
     return await transaction<(PointRow & { matches: number; seen: number })[]>`
@@ -146,7 +146,7 @@ async function groupRecords(
   return { rows: matching.map(({ seen, matches, ...row }) => row), isComplete, archivedBeforeMs }
 }
 
-/** Expressions to group by and to display a group: an array's text is built only once per group. */
+/** SQL expressions: `raw` to group by, `shown` to display. An array's text is built only once per group. */
 function labelOf(group: SeriesGroup, sql: Database['sql']): { raw: Fragment; shown: Fragment } {
   if (group === 'tag') return { raw: sql`nullif(tags, '{}')`, shown: sql`coalesce(array_to_string(r.label, ', '), '')` }
   const texts = {

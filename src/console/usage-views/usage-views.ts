@@ -58,7 +58,7 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     maxWaitingEach: MAX_WAITING_EACH,
   })
 
-  /** Reads in the account's turn, so that an account with many reads doesn't block others. */
+  /** Limits concurrent reads of the account, so that an account with many reads doesn't block others. */
   async function read<T>(accountId: string, work: () => Promise<T>): Promise<T> {
     const turn = await turns.take(accountId, 1)
     if (!turn) {
@@ -76,7 +76,7 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
   /** Exports the records as a file. Throws `rate_limited` above the limit, `invalid_request` if part of the time is archived. */
   async function beginExport(filter: UsageFilter, format: ExportFormat): Promise<ReadableStream<Uint8Array>> {
     const { accountId } = filter
-    // Taken before anything is awaited, so that simultaneous calls cannot exceed the limit.
+    // Takes the place before the first `await`, so that simultaneous calls cannot exceed the limit.
     const place = exports.takeNow(accountId, 1)
     if (!place) {
       throw new GatewayError('rate_limited', 'Other exports are still running. Try again when they have ended.', {

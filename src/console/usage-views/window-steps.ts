@@ -41,7 +41,7 @@ async function readPlainly(
   return { rows: [...rows], rest: rows.length === wanted && last ? positionOf(last) : null }
 }
 
-/** Finds matches among the next `windowSize` records; the last of these is the position to continue from. */
+/** Finds matches among the next `windowSize` records. The next search continues after the last of these records. */
 async function searchWindow(
   { sql }: Reader,
   filter: UsageFilter,

@@ -16,7 +16,7 @@ type Movement = {
   userId: string
   accountId: string
   kind: string
-  /** The absolute amount. */
+  /** The amount without its sign. */
   amount: Nano
 }
 
@@ -51,7 +51,7 @@ export async function forgetMovement(transaction: Transaction, requestId: string
   await transaction.delete(unapprovedMovements).where(eq(unapprovedMovements.requestId, requestId))
 }
 
-/** Whether the administrator is a member of the account, in any role. An operator key acts for all administrators. */
+/** Whether the administrator is a member of the account, in any role. For an operator key: whether any administrator is a member. */
 export async function isTheirs(
   transaction: Transaction,
   accountId: string | null,

@@ -4,7 +4,7 @@ import { sha256Hex } from '@/lib/ids'
 /** Amounts are integer US cents unless the name says otherwise; `amountNano` may be negative. */
 export type Operation =
   | { kind: 'credit.adjust'; accountId: string; amountNano: number; allowNegative: boolean }
-  /** Credit of an operator key, once per reference. A negative amount removes credit that can be moved. */
+  /** Credit that an operator key adds, once per reference. A negative amount removes credit that can be moved. */
   | { kind: 'credit.add'; accountId: string; amountNano: number; reference: string }
   | { kind: 'order.confirm'; orderId: string; amountCents: number }
   | { kind: 'order.refund'; orderId: string; amountCents: number; allowNegative: boolean }
@@ -35,12 +35,12 @@ export type OperationRequest = {
   requestId: string
 }
 
-/** An idempotent id of 40 hexadecimal characters, from the asking user and their key (8 to 60 characters). */
+/** An idempotent id of 40 hexadecimal characters, made of the requester's id and their idempotency key (8 to 60 characters). */
 export function requestIdOf(userId: string, key: string): string {
   return sha256Hex(JSON.stringify([userId, key])).slice(0, REQUEST_ID_CHARS)
 }
 
-/** Detects whether a request with a known id is for the same operation. */
+/** A digest by which a repeated request id is checked: it must be for the same operation. */
 export function digestOf(operation: Operation): string {
   return sha256Hex(JSON.stringify(Object.entries(operation).sort(([one], [other]) => (one < other ? -1 : 1))))
 }

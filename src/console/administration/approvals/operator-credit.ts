@@ -1,4 +1,4 @@
-/** Credit that an operator key adds: once per reference, within the limit of a day; above it an administrator has to approve. */
+/** Credit that an operator key adds: once per reference, within the daily limit. Above the limit, an administrator must approve. */
 import { eq } from 'drizzle-orm'
 import type { Administrator } from '@/console/administration/administrator'
 import { type ApprovalStatus, approvals } from '@/db/administration-schema'
@@ -41,7 +41,7 @@ export async function addOperatorCredit(
     case 'not_found':
       return { kind: 'unknown_account' }
     case 'refused':
-      // The reference was used meanwhile, or waits with another amount.
+      // Another call used the reference meanwhile, or an approval for another amount waits.
       return (await findEarlier(deps, { accountId, amount, reference })) ?? outcome
     case 'awaiting_approval': {
       const { approvalId } = outcome
@@ -52,7 +52,7 @@ export async function addOperatorCredit(
   }
 }
 
-/** Finds an earlier credit with this reference and decides about this request. */
+/** Finds an earlier credit with this reference, and returns the outcome that it means for this call. */
 async function findEarlier(
   { database: { db } }: MoneyDeps,
   { accountId, amount, reference }: OperatorCredit,

@@ -1,4 +1,4 @@
-/** Runs acts on orders as steps of a larger transaction; the ledger gets their credits after its commit. */
+/** Changes orders as steps of a larger transaction; the ledger gets their credits after its commit. */
 import { eq } from 'drizzle-orm'
 import { applyCredit } from '@/accounts/outbox'
 import { createOrders, type Orders, type OrdersDeps } from '@/console/orders/orders'
@@ -13,8 +13,7 @@ import type { Operation } from './operation'
 type OrdersWithin = { orders: Orders; credits: Credit[] }
 
 /**
- * Orders whose transactions are savepoints of `transaction`. Sending credit to the ledger before the commit could add credit that Postgres
- * then lacks.
+ * Orders whose transactions are savepoints of `transaction`. Credits are only collected: after a rollback the ledger must not have them.
  */
 export function ordersWithin(deps: OrdersDeps, transaction: Transaction): OrdersWithin {
   const credits: Credit[] = []
@@ -30,7 +29,7 @@ export async function warmLedger({ database, ledger }: OrdersDeps, operation: Op
   if (order) await ledger.readBalance(order.accountId)
 }
 
-/** Tells the ledger of `credits` now. If that fails the outbox does it: the history and its outbox rows have them. */
+/** Sends `credits` to the ledger now. If that fails, the outbox sends them, since its rows were committed with the entries. */
 export async function tellLedger({ database, ledger, logger }: OrdersDeps, credits: readonly Credit[]): Promise<void> {
   for (const credit of credits) {
     try {

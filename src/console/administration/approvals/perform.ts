@@ -67,7 +67,7 @@ async function adjust(
   return { kind: 'done', credits: [{ accountId, entryId, amount }] }
 }
 
-/** Adds credit as the operator's command does, which shares its references. */
+/** Adds credit once per reference. References of the operator's command count too. */
 async function addOnce(
   transaction: Transaction,
   { ledger }: OrdersDeps,

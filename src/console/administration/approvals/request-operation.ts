@@ -18,12 +18,12 @@ import { perform } from './perform'
 
 type MovedMoney = {
   accountId: string
-  /** The absolute amount. */
+  /** The amount without its sign. */
   amount: Nano
 }
 
 export type MoneyDeps = OrdersDeps & {
-  /** The amount that one administrator may move in a day, over all accounts, without a second one. For their own accounts it is 0. */
+  /** Maximum amount that one administrator moves in a day, over all accounts, without a second one. For their own accounts it is 0. */
   approvalLimit: Nano
 }
 
@@ -119,7 +119,7 @@ async function store(
   return id
 }
 
-/** The operation's details, except those in the entry's other fields. */
+/** The operation's details, except those that the audit entry has in fields of their own. */
 function factsOf(operation: Operation): AuditDetails {
   const { kind, ...rest } = operation
   if (!('amountNano' in rest)) return { operation: kind, ...rest }

@@ -44,7 +44,7 @@ export function daysOfMonth(month: string): { from: string; to: string } | undef
   return isDay(from) ? { from, to: lastDayOf(from) } : undefined
 }
 
-/** Characters of a day that name its step. */
+/** Number of leading characters of a day (yyyy-mm-dd) that name its step. */
 export function stepChars(by: BookStep): number {
   return by === 'day' ? 'yyyy-mm-dd'.length : MONTH_CHARS
 }

@@ -13,14 +13,14 @@ export const MOVEMENTS = [
 ] as const
 export type Movement = (typeof MOVEMENTS)[number]
 
-/** `period`: its step; null after the last one. Amounts are integers as text, since they may exceed 2⁵³. */
+/** `period`: the name of its step; null for rows after the last step. Amounts are integers as text, since they may exceed 2⁵³. */
 export type CreditRow = { period: string | null; line: Movement; detail: string; amount: string }
 export type UsageRow = {
   period: string | null
   model: string
   requests: number
   charged: string
-  /** The known part of the providers' charges, and the revenue for it; null if nothing is known. */
+  /** `cost`: the known provider costs. `costed`: the revenue of the requests with a known cost. Null if no cost is known. */
   cost: string | null
   costed: string | null
 }

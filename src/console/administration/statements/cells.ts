@@ -58,7 +58,7 @@ function centsOf({ isNegative, digits }: Shape, decimalSign: Sign | undefined): 
   const hasSeparator = /[.,]/.test(digits)
   if (hasSeparator && decimalSign === undefined) return undefined
   const [whole = '', fraction = ''] = decimalSign === undefined ? [digits] : digits.split(decimalSign)
-  // Three digits after the decimal sign are no amount of money.
+  // An amount of money has at most two digits after the decimal sign.
   if (fraction.length > 2 || (decimalSign && digits.split(decimalSign).length > 2)) return undefined
   const separator = decimalSign === '.' ? ',' : '.'
   const magnitude = Number(whole.replaceAll(separator, '')) * 100 + Number(fraction.padEnd(2, '0'))

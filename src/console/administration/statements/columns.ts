@@ -1,6 +1,6 @@
 export type StatementColumns = {
   date: number
-  /** Signed; or unsigned if `debitOrCredit` has the direction. */
+  /** Signed. If `debitOrCredit` has the direction, unsigned. */
   amount: number | undefined
   /** For banks with separate columns for incoming and outgoing money. */
   credit: number | undefined

@@ -17,7 +17,7 @@ type CommittedLine = { line: number; result: LineResult }
 type CommitOutcome =
   | { kind: 'committed'; lines: CommittedLine[] }
   | { kind: 'not_found' }
-  /** The digest is not that of the preview. */
+  /** The digest in the commit differs from the preview's. */
   | { kind: 'other_preview' }
 
 type LineRow = typeof statementLines.$inferSelect

@@ -18,7 +18,7 @@ export type PreviewOutcome =
   /** The statement is rejected; `faults` are sentences for the person who uploaded it. */
   | { kind: 'faulty'; faults: string[] }
 
-/** Keeps one INSERT far below the limit of parameters. */
+/** Rows of one INSERT: far fewer than its limit of parameters allows. */
 const INSERT_BATCH = 1000
 
 /** Reads a statement and decides each line. Only the preview is stored; uncommitted previews are deleted after a day. */

@@ -37,7 +37,7 @@ export type ReadStatementResult =
 export const MAX_STATEMENT_CHARS = 20_000_000
 export const MAX_STATEMENT_LINES = 5_000
 export const MAX_FAULTS = 20
-/** The largest accepted amount: far above any order, and exactly countable. */
+/** The largest accepted amount: far above any order, and exact as a JavaScript number. */
 export const MAX_CENTS = 1_000_000_000_00
 const MAX_FIELD_CHARS = 1_000
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}]+/gu
@@ -52,7 +52,7 @@ export function clean(field: string | undefined): string {
     .slice(0, MAX_FIELD_CHARS)
 }
 
-/** A key of a booking's content; `occurrences` counts equal contents, so that two equal payments are two bookings. */
+/** A key of a booking's content. `occurrences` counts equal contents, so that two equal payments get different keys. */
 export function keyOfContent(content: readonly unknown[], occurrences: Map<string, number>): string {
   const text = JSON.stringify(content)
   const occurrence = occurrences.get(text) ?? 0

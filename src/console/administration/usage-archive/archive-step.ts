@@ -19,7 +19,7 @@ export type StepDeps = {
 
 /** An advisory lock id that no other code uses. */
 const ARCHIVE_LOCK = 5_811_206
-/** The work itself only changes Postgres' catalogue. */
+/** Long enough, because the work only changes Postgres' catalogue. */
 const STATEMENT_TIMEOUT_MS = 5_000
 const MAX_ATTEMPTS = 10
 /** Longer than any request waits for Postgres, so that waiting requests are served before the next attempt. */

@@ -23,7 +23,7 @@ export async function closeMonth(deps: StepDeps, month: string): Promise<void> {
     const [known] = await transaction.execute(
       sql`SELECT FROM pg_constraint WHERE conrelid = ${table}::text::regclass AND conname = ${BOUNDS}`,
     )
-    // Attaching a table scans it, unless a constraint shows that every row belongs there.
+    // Attaching a partition scans its table, unless a constraint proves that every row belongs to the partition.
     if (!known) {
       await transaction.execute(
         sql.raw(`ALTER TABLE ${table} ADD CONSTRAINT ${BOUNDS}

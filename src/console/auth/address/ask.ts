@@ -17,7 +17,7 @@ import { randomBase62, randomId, sha256Hex } from '@/lib/ids'
 
 export type PendingAddress = { email: string; expiresAt: Date }
 
-/** 190 bits. */
+/** 32 base-62 characters have 190 bits. */
 export const TOKEN_LENGTH = 32
 const HOUR_MS = 3_600_000
 /** Longer than the work, so that the response time does not reveal whether the address is in use. */
@@ -57,7 +57,7 @@ export async function askForAddress(
   return await sendLink(parts, mails, visitor, viewer, email)
 }
 
-/** Mails another link to the unconfirmed address, which replaces the last. Throws `none_pending`. */
+/** Mails a new link to the unconfirmed address; the earlier link no longer works. Throws `none_pending`. */
 export async function askAgain(parts: AuthParts, visitor: Visitor, viewer: Viewer): Promise<PendingAddress> {
   const mails = deskOf(parts)
   const pending = await readPending(parts, viewer)
@@ -74,7 +74,7 @@ export async function cancelChange({ database }: AuthParts, { userId }: Viewer):
   await voidPending(database.db, userId)
 }
 
-/** Throws `mail_not_configured`. */
+/** The desk that sends mails. Throws `mail_not_configured`. */
 export function deskOf({ mails }: Pick<AuthParts, 'mails'>): MailDesk {
   if (!mails) throw mailNotConfigured('Ask its operator to change the address.')
   return mails

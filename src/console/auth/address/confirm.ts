@@ -23,9 +23,9 @@ import { deskOf, TOKEN_LENGTH } from './ask'
 const DAY_MS = 86_400_000
 
 /**
- * Gives the link's address to its person. The person must enter their password, in case a stranger requested the link to take over the
- * address. Ends earlier links and all sessions except this browser's. Throws `invalid_link`, `wrong_password`, `too_many_attempts`, and
- * `email_taken` if another person took the address first.
+ * Makes the link's address the person's sign-in address. The person must enter their password, in case a stranger requested the link to
+ * take over the address. Ends earlier links and all sessions except this browser's. Throws `invalid_link`, `wrong_password`,
+ * `too_many_attempts`, and `email_taken` if another person took the address first.
  */
 export async function confirmAddress(
   parts: AuthParts,

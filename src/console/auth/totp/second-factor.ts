@@ -16,7 +16,7 @@ type TotpSetup = {
   uri: string
   /** The secret in base32, for typing. */
   secret: string
-  /** Each can replace the app once. Shown only now. */
+  /** Each code works once, instead of a code of the app. Only this response contains them. */
   backupCodes: string[]
 }
 

@@ -16,7 +16,7 @@ import { sandboxPage, unknownSandboxPage } from './sandbox-page'
 export type SandboxDepositDeps = {
   /** Undefined: the sandbox page does not exist. */
   sandbox: SandboxProvider | undefined
-  /** Handles a request like the gateway's port does, so that the sandbox needs no address. */
+  /** Handles a request as if it came from the network, so that the sandbox needs no address of the gateway. */
   deliver(request: Request): Promise<Response>
 }
 
@@ -73,7 +73,7 @@ async function act(deps: SandboxDepositDeps, token: string, form: typeof Form.st
   return sandboxPage(payment, { text: `The gateway refused the webhook (${answer.status}).`, isDone: false }, 502)
 }
 
-/** Sends a webhook to the real route, signature and all. */
+/** Sends a signed webhook to the route that receives real ones. */
 function send({ deliver }: SandboxDepositDeps, { headers, body }: SandboxMessage): Promise<Response> {
   return deliver(
     new Request(`http://localhost/webhooks/deposits/${SANDBOX_NAME}`, {

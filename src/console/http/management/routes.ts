@@ -116,7 +116,7 @@ async function readBody(
   return bytes
 }
 
-/** The request for the dashboard's route, with only those headers that name its origin and the version it began with. */
+/** The request for the dashboard's route. It has only those headers that name the client's addresses and the expected version. */
 function inDashboard(
   { method, path }: ManagementOperation,
   request: Request,
@@ -147,7 +147,7 @@ function inDashboard(
   return inner
 }
 
-/** A key has the rights of an admin within its scopes; its actions are recorded under its maker's name. */
+/** A key has the rights of an admin within its scopes. Audit entries of its actions have its maker's name. */
 function memberOf({ keyId, accountId, scopes, createdBy: { userId, name, email } }: Manager): Member {
   return {
     ...{ userId, name, email, accountId, ownAccountId: accountId, accountRole: 'admin' },

@@ -87,7 +87,7 @@ export async function noteSavedCard(
   })
 }
 
-/** Removes the card here and at the provider, which ends the auto top-up. A charge that was begun is finished. */
+/** Removes the card here and at the provider, which ends the auto top-up. A charge that has begun continues. */
 export async function removeCard(deps: OrdersDeps, { accountId, actor }: OwnAct): Promise<CardOutcome> {
   const { name, cards } = deps.methods.deposit ?? {}
   const isIt = eq(autoTopUps.accountId, accountId)
@@ -104,7 +104,7 @@ export async function removeCard(deps: OrdersDeps, { accountId, actor }: OwnAct)
   })
   if (!card) return { kind: 'done' }
   try {
-    // A card of another provider is out of reach, and is only forgotten.
+    // A card at another provider can't be removed there, so only our record of it is deleted.
     if (cards && card.provider === name) await cards.remove(card.id)
   } catch (error) {
     deps.logger.warn('card_not_removed', { accountId, provider: name, reason: describeFailure(error) })
@@ -117,7 +117,7 @@ export async function removeCard(deps: OrdersDeps, { accountId, actor }: OwnAct)
   return { kind: 'done' }
 }
 
-/** The provider has forgotten the card: it ends the auto top-up, with a mail. */
+/** The provider no longer has the card: this ends the auto top-up, and members get a mail. */
 export async function noteGoneCard({ database }: OrdersDeps, name: string, cardId: string): Promise<void> {
   await database.db.transaction(async (transaction) => {
     const isIt = and(eq(autoTopUps.provider, name), hasCard(cardId))
@@ -128,7 +128,7 @@ export async function noteGoneCard({ database }: OrdersDeps, name: string, cardI
   })
 }
 
-/** The card has another end now. */
+/** The card has a new expiry date. */
 export async function noteRenewedCard(
   { database }: OrdersDeps,
   name: string,

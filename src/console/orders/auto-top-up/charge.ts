@@ -13,7 +13,7 @@ import { withDeadline } from '@/lib/deadline'
 import { decide, readStandings } from './standing'
 import { stopByItself } from './stop'
 
-/** When to ask again about a charge without an answer. */
+/** Time after which the provider is asked about a charge without a response. */
 const FIRST_LOOK_MS = 60_000
 const ANSWER_TIMEOUT_MS = 15_000
 const PAGE_SIZE = 200
@@ -52,7 +52,7 @@ async function topUp(deps: OrdersDeps, { name, cards }: Provider, accountId: str
   return true
 }
 
-/** Creates the order of a crossing. Gateways that see the same crossing wait for each other's lock on the account's row. */
+/** Creates the order for a balance below its threshold. Gateways that see the same balance wait for the lock on the account's row. */
 async function begin(
   deps: OrdersDeps,
   transaction: Transaction,

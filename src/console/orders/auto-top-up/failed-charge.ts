@@ -1,4 +1,4 @@
-/** Handles a failed charge: a person must confirm it, it is tried again later, or the auto top-up is turned off. */
+/** Handles a failed charge: a person must confirm the charge, a later round repeats it, or the auto top-up is turned off. */
 import { eq } from 'drizzle-orm'
 import { writeMails } from '@/accounts/mails/outbox'
 import { nameOf } from '@/accounts/members/tell-members'
@@ -31,7 +31,7 @@ export async function noteFailedCharge(deps: OrdersDeps, name: string, failure: 
     if (failure.why === 'confirm') return askPayers(transaction, order, actor, now)
     const event = { kind: 'failed', note: failure.code } as const
     await changeOrder(transaction, order.id, { set: { state, lookAt: null }, event, actor, now })
-    // The next round counts the failures of a card that may work later.
+    // Other cards may work later: the next round counts their failures.
     if (failure.why === 'unusable') await stopByItself(transaction, name, order.accountId, 'card_refused')
   })
 }

@@ -51,7 +51,7 @@ type TurnOnOutcome =
   | { kind: 'not_offered' | 'no_card' | 'card_expired' }
   | { kind: 'out_of_range'; field: keyof TopUpAmounts; minimumCents: number; maximumCents: number }
 
-/** Turns the auto top-up on, or changes its amounts: the person agrees to charges without further questions. */
+/** Turns the auto top-up on, or changes its amounts. The person agrees to charges without further confirmation. */
 export async function turnOnTopUp(
   deps: OrdersDeps,
   { accountId, actor, ...amounts }: TopUpAmounts & { accountId: string; actor: Actor },
@@ -75,7 +75,7 @@ export async function turnOnTopUp(
   })
 }
 
-/** Turns the auto top-up off. The card stays saved; a charge that has begun is finished. */
+/** Turns the auto top-up off. The card stays saved; a charge that has begun continues. */
 export async function turnOffTopUp(
   { database }: OrdersDeps,
   { accountId, actor }: { accountId: string; actor: Actor },
@@ -113,7 +113,7 @@ function faultOf(
   return undefined
 }
 
-/** The first moment of the month after the card's last one, in UTC. */
+/** The first moment after the card's last month, in UTC. */
 function endOf({ expYear, expMonth }: SavedCard): number {
   return Date.UTC(expYear, expMonth)
 }

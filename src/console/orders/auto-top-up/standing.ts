@@ -33,7 +33,7 @@ export function decide(standing: Standing, nowMs: number): Decision {
   return todayCents + amountCents > dailyCents ? 'wait' : 'charge'
 }
 
-/** Which accounts to read: at most `limit` after the id `after`, or one. */
+/** The accounts to read: at most `limit` of those after the id `after`, or a single one. */
 type Which = { after: string; limit: number } | { accountId: string }
 
 /** Active accounts of `provider` whose balance is below the threshold and whose auto top-up is on, by id. */

@@ -1,4 +1,4 @@
-/** The end of an auto top-up: by its people, or because its card cannot be charged. */
+/** Turns an auto top-up off without a member's request, for instance because its card cannot be charged. */
 import { and, eq } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { writeMails } from '@/accounts/mails/outbox'

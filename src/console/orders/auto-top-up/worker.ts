@@ -8,7 +8,7 @@ const INTERVAL_MS = 8_000
 const JITTER = 1
 const STOP_TIMEOUT_MS = 2_000
 
-/** Looks every `intervalMs`, varied by half. */
+/** Checks all accounts about every `intervalMs` milliseconds; each pause varies by half. */
 export function createTopUpWorker(
   orders: Pick<Orders, 'topUpDue'>,
   logger: Logger,

@@ -16,14 +16,14 @@ import type { DepositEvent } from './deposit-provider'
 export type AppliedDeposit =
   /** The signature is valid, but the body has no known form. */
   | { kind: 'malformed' }
-  /** True, and not about money that has arrived. */
+  /** The signature is valid, but the event is not about received money. */
   | { kind: 'ignored' }
   /** The signature is valid, but the event's type is unknown. */
   | { kind: 'unknown'; type: string }
   | ConfirmOutcome
   | ReverseOutcome
 
-/** Applies one event of the provider `name`. Any number of times is as good as once, in any order. */
+/** Applies one event of the provider `name`. Repeated or reordered events have the same result. */
 export async function applyDeposit(deps: OrdersDeps, name: string, event: DepositEvent): Promise<AppliedDeposit> {
   const origin = { source: `deposit:${name}`, actor: { kind: 'system', name } } as const
   switch (event.kind) {

@@ -1,4 +1,4 @@
-/** The outcome of a provider's webhook once its raw text is here: signature, meaning, payment. */
+/** Handles a provider's webhook: checks its signature, reads its events and applies them. */
 
 import type { Orders } from '@/console/orders/orders'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
@@ -40,7 +40,7 @@ export interface DepositDesk {
   receive(headers: Headers, body: string): Promise<DepositOutcome>
 }
 
-/** Takes the webhooks of one provider. */
+/** Receives the webhooks of one provider. */
 export function createDepositDesk(deps: DepositDeskDeps): DepositDesk {
   const { provider, orders } = deps
 

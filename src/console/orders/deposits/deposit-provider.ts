@@ -21,12 +21,12 @@ export type DepositPayment = { paymentId: string; url: string | null; account: s
 type Reversal = {
   /** The provider's id of this movement of money, equal in every delivery. */
   externalId: string
-  /** The `externalId` of the deposit, or of the reversal, that it undoes. */
+  /** The `externalId` of the deposit, or of the reversal, that this reversal undoes. */
   undoes: string
   paymentId: string
   amountCents: number
   currency: string
-  /** Why, in the provider's words. */
+  /** The reason, in the provider's words. */
   note: string | undefined
 }
 
@@ -48,11 +48,11 @@ export type DepositEvent =
       /** The order whose saved card was charged. This payment pays it unless it already has another payment. */
       chargedOrderId?: string
     }
-  /** Money that is gone: taken by the payer's bank (`chargeback`), or sent back (`refund`), in parts with ids of their own. */
+  /** The payer's bank took money back (`chargeback`), or money was sent back (`refund`). Each part has an id of its own. */
   | (Reversal & { kind: 'chargeback' | 'refund' })
-  /** A chargeback was won, or a refund failed: its money, or a part of it, is here again. `undoes` names that reversal. */
+  /** A chargeback was won, or a refund failed: all or a part of the money is back. `undoes` names the chargeback or refund. */
   | (Reversal & { kind: 'reinstatement' })
-  /** The payer has finished, but the payer's bank needs days: the order stays open until then. */
+  /** The payer has finished, but the payer's bank needs days. The order stays open for that time. */
   | { kind: 'processing'; paymentId: string }
   /** The payment will never be made: its time is up, or the payer's bank refused it. */
   | { kind: 'ended'; paymentId: string; why: 'expired' | 'failed' }
@@ -65,11 +65,11 @@ export type DepositEvent =
   | { kind: 'card_saved'; accountId: string; card: SavedCard; savedAt: Date }
   /** The provider no longer has the card. */
   | { kind: 'card_gone'; cardId: string }
-  /** The bank gave the card another end. */
+  /** The bank gave the card a new expiry date. */
   | { kind: 'card_renewed'; cardId: string; expMonth: number; expYear: number }
-  /** A true event that moves no money, of a type that this file lists: started, cancelled, failed, a dispute announced. */
+  /** A genuine event that moves no money, of a type that this file lists: started, cancelled, failed, a dispute announced. */
   | { kind: 'ignored'; type: string }
-  /** A true event of a type that this file does not list. It is answered 200, logged and counted: it may be money. */
+  /** A genuine event of a type that this file does not list. It is answered 200, logged and counted, since it may report money. */
   | { kind: 'unknown'; type: string }
   | { kind: 'malformed'; reason: string }
 
@@ -82,7 +82,7 @@ export interface DepositProvider {
   readonly maxWebhookBytes: number
   /** Creates a payment for this order id, or returns the one created before. Rejects on failure. */
   createPayment(order: DepositOrder): Promise<DepositPayment>
-  /** Whether a webhook's headers can be right at all; its body is not read if they can't. */
+  /** Whether a webhook's headers can be valid; if not, its body is not read. */
   checkHeaders(headers: Headers): Promise<WebhookVerdict>
   /** Whether the provider signed exactly this body at about this time. */
   verify(headers: Headers, rawBody: string): Promise<WebhookVerdict>
@@ -94,19 +94,19 @@ export interface DepositProvider {
   readonly cards?: SavedCards
 }
 
-/** A charge of a saved card. Repetitions have exactly the same values. */
+/** A charge of a saved card. If a charge is repeated, it has exactly the same values. */
 export type CardCharge = Pick<DepositOrder, 'orderId' | 'reference' | 'amountCents'> & { card: SavedCard; since: Date }
 
 /** Saved cards. Each function rejects if the provider can't be reached. */
 export interface SavedCards {
-  /** A page of the provider on which a person saves a card. `customer`: the provider's id of an earlier card's owner. */
+  /** A page of the provider on which a person saves a card. `customer`: the id that the provider gave to the owner of an earlier card. */
   openPage(request: {
     accountId: string
     email: string
     customer: string | undefined
     returnUrl: string
   }): Promise<{ pageId: string; url: string }>
-  /** The card that was saved on a page; undefined if there is none, or if it was removed since. */
+  /** The card that was saved on a page. Undefined if no card was saved there, or if it was removed later. */
   savedOn(pageId: string): Promise<Extract<DepositEvent, { kind: 'card_saved' }> | undefined>
   /** Charges the card once per order, even if called repeatedly. Returns the charge's state. */
   charge(charge: CardCharge): Promise<DepositEvent[]>
@@ -120,9 +120,9 @@ export interface SavedCards {
 export interface DepositInquiry {
   /** Whether the provider adds tax to the price. */
   readonly addsTax: boolean
-  /** All events of the payment. `isFinal`: an unpaid order gets no further ones. */
+  /** All events of the payment. `isFinal`: an unpaid order gets no more events. */
   lookUp(paymentId: string): Promise<{ events: DepositEvent[]; isFinal: boolean }>
-  /** Takes no payment any more. False if the payer was faster. */
+  /** Closes the payment's page, so that nobody can pay there. False if the payer has already paid. */
   close(paymentId: string): Promise<boolean>
   /** The page of the payment's invoice or receipt; undefined if there is none. */
   documentUrl(paymentId: string): Promise<string | undefined>

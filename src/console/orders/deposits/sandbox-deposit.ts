@@ -26,11 +26,11 @@ export type SandboxPayment = {
 export type SandboxMessage = { headers: WebhookHeaders; body: string }
 
 export interface SandboxProvider extends DepositProvider {
-  /** The payment of a page; undefined if the page is not one of ours. */
+  /** The payment of a page; undefined if this provider did not make the page. */
   open(token: string): Promise<SandboxPayment | undefined>
-  /** The webhook that says that `amountCents` has been paid; each call is another transfer. */
+  /** The webhook that reports a payment of `amountCents`; each call makes another transfer. */
   paid(payment: SandboxPayment, amountCents: number): Promise<SandboxMessage>
-  /** The webhook that says that the customer has given up. */
+  /** The webhook that reports that the customer cancelled the payment. */
   cancelled(payment: SandboxPayment): Promise<SandboxMessage>
 }
 
@@ -76,7 +76,7 @@ function toPayment({ orderId, reference, amountCents, currency, expiresAt, retur
   }
 }
 
-/** An account number that looks like one and belongs to no bank. */
+/** A made-up account number that belongs to no bank. */
 function accountOf({ paymentId }: SandboxPayment): string {
   const digits = BigInt(`0x${sha256Hex(paymentId).slice(0, 16)}`)
     .toString()

@@ -9,7 +9,7 @@ import { withDeadline } from '@/lib/deadline'
 import { type AppliedDeposit, applyDeposit } from './apply-event'
 import type { DepositInquiry } from './deposit-provider'
 
-/** When to ask again if the provider did not answer, or if the payment is still under way. */
+/** Time until the next question, if the provider did not answer or the payment is still in progress. */
 const ASK_AGAIN_MS = 5 * 60_000
 const ANSWER_TIMEOUT_MS = 15_000
 
@@ -26,7 +26,7 @@ export async function settleDue(deps: OrdersDeps, limit: number): Promise<number
   const now = clock.now()
   const isDue = and(eq(orders.provider, name), lte(orders.lookAt, new Date(now)))
   const due = database.db.select({ id: orders.id }).from(orders).where(isDue)
-  // The order is reserved until this time: no other gateway asks about it, and if this gateway dies, another asks later.
+  // Reserves the order until this time: no other gateway asks about it. If this gateway dies, another one asks later.
   const taken = await database.db
     .update(orders)
     .set({ lookAt: new Date(now + ASK_AGAIN_MS) })

@@ -1,15 +1,17 @@
-/** Standard Webhooks signatures: HMAC-SHA256 over id, time and raw body. Time and comparison are ours, for tests. */
+/**
+ * Standard Webhooks signatures: HMAC-SHA256 over id, time and raw body. This file checks time and signature, so that tests set the time.
+ */
 import { timingSafeEqual } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import type { Clock } from '@/lib/clock'
 import { once } from '@/lib/once'
 import type { DepositProvider } from './deposit-provider'
 
-/** How old, or how far ahead, a signed message may be. */
+/** Maximum age of a signed message in seconds, and the maximum that its time may be in the future. */
 export const WEBHOOK_TOLERANCE_SECONDS = 300
-/** A message carries one signature per secret of its sender; more than a few are an attempt to keep us busy. */
+/** A message has one signature per secret of its sender. More signatures than this are an attempt to overload us. */
 const MAX_SIGNATURES = 10
-/** Other ids could be ambiguous, because the signed text joins its parts with dots. */
+/** Printable characters without dots: the signed text joins its parts with dots, so an id with a dot would be ambiguous. */
 const MESSAGE_ID = /^[!-\-/-~]{1,200}$/
 const TIMESTAMP = /^\d{1,12}$/
 

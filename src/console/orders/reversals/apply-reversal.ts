@@ -16,7 +16,7 @@ import { awaitedRefunds, creditTakenBack, type Moved, shareOf, standingCents } f
 export type ReversalRow = typeof reversals.$inferSelect
 type Applied = { reversal: ReversalRow; order: OrderRow; moved: Moved[] }
 
-/** Applies `row`, and reversals that wait for it; undefined if `row` has to wait itself. */
+/** Applies `row`, and the reversals that wait for it. Undefined if `row` itself must wait. */
 export async function applyReversal(
   deps: OrdersDeps,
   transaction: Transaction,
@@ -84,7 +84,7 @@ async function measureTake(transaction: Transaction, row: ReversalRow): Promise<
   return { order, paymentId, cents, matchedCents, isChargeback }
 }
 
-/** The credit removed for a payment before and after `row`, in whatever order reversals arrive. */
+/** The credit already removed for a payment, and the credit to be removed with `row`, in any order of arrival. */
 async function measureTaken(
   transaction: Transaction,
   payment: PaymentRow,
@@ -178,7 +178,7 @@ function sumsAfter({ refundedCents, chargedBackCents }: OrderRow, cents: number,
     : { refundedCents: most, chargedBackCents: rest }
 }
 
-/** The reversal moves no credit: the order stores it, and an administrator must look. */
+/** Moves no credit: stores the reversal on its order for an administrator. */
 async function keep(
   deps: OrdersDeps,
   transaction: Transaction,

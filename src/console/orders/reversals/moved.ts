@@ -9,17 +9,17 @@ export type Moved = { credit: Credit }
 
 type ReversalRow = typeof reversals.$inferSelect
 
-/** The lock for notices of the same movement of money, in any order. */
+/** The name of the lock that all notices of the same movement of money take. */
 export function turnOf(thing: 'payment' | 'reversal', source: string, externalId: string): string {
   return `${thing} ${source} ${externalId}`
 }
 
-/** The part of `whole` that `amount` is of `total`, and no more than the whole. */
+/** The part of `whole` that corresponds to `amount` of `total`; at most `whole`. */
 export function shareOf(whole: number, amount: number, total: number): number {
   return amount >= total ? whole : Math.floor((whole * amount) / total)
 }
 
-/** The sum of a payment's reversals, in its own currency. Each counts less its own undoing, which is never more. */
+/** The sum of a payment's reversals, each minus its reinstatements, in the payment's own currency. */
 export function standingCents(rows: readonly ReversalRow[]): number {
   const undoneCents = new Map<string, number>()
   for (const { kind, undoes, amountCents } of rows)
@@ -32,7 +32,7 @@ export function standingCents(rows: readonly ReversalRow[]): number {
     )
 }
 
-/** The credit that was taken back of a payment by now: by chargebacks and refunds less reinstatements. */
+/** The credit taken back for a payment up to now: chargebacks and refunds minus reinstatements. */
 export function creditTakenBack(rows: readonly ReversalRow[]): number {
   return rows
     .filter(({ state }) => state === 'applied')

@@ -7,7 +7,7 @@ import { textArray } from '@/db/array-literal'
 
 type Cause = Pick<ReversalNotice, 'kind' | 'externalId' | 'actor'>
 
-/** Longer than any request holds credit. */
+/** Longer than any request holds credit, so that a later check sees the final balance. */
 const JUDGED_FOR_MS = 24 * 60 * 60 * 1000
 const TAKING = ['chargeback', 'refund']
 const DECISIONS = ['account.suspend', 'account.activate']
@@ -23,8 +23,8 @@ export async function suspendIfOwing(deps: OrdersDeps, accountId: string, cause:
 }
 
 /**
- * Checks accounts with a reversal in the last day again, unless somebody has changed their status since. Returns the number of suspended
- * ones.
+ * Checks again the accounts with a reversal in the last day, unless a person has changed their status since. Returns the number of
+ * suspended ones.
  */
 export async function suspendOwing(deps: OrdersDeps): Promise<number> {
   const since = new Date(deps.clock.now() - JUDGED_FOR_MS).toISOString()

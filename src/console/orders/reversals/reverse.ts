@@ -1,4 +1,4 @@
-/** Money that had arrived is gone again, or was won back; credit follows, below zero too, and then suspends. */
+/** Handles reversals: credit is removed, or returned if the money was won back. An account below zero is suspended. */
 import { and, eq, sql } from 'drizzle-orm'
 import { administratorAddresses, writeMails } from '@/accounts/mails/outbox'
 import { applyEntry } from '@/console/orders/apply'
@@ -25,7 +25,7 @@ export async function reversePayment(deps: OrdersDeps, notice: ReversalNotice): 
     assert(id.length > 0 && id.length <= MAX_EXTERNAL_ID_CHARS, 'an external id is too long or empty')
   const { outcome, moved } = await deps.database.db.transaction((transaction) => record(deps, transaction, notice))
   for (const { credit } of moved) await applyEntry(deps, credit)
-  // Also for a repeated notice, because the process may have died at this point before.
+  // A repeated notice also leads here, because the process may have died at this point before.
   const accountId = outcome.reversal.kind === 'reinstatement' ? null : outcome.reversal.accountId
   const isSuspended =
     accountId !== null && outcome.reversal.movedCents > 0 && (await suspendIfOwing(deps, accountId, notice))
@@ -37,7 +37,7 @@ type Recorded = { outcome: BookedReversal; moved: Moved[] }
 async function record(deps: OrdersDeps, transaction: Transaction, notice: ReversalNotice): Promise<Recorded> {
   const { source, externalId, undoes, kind } = notice
   const isReinstatement = kind === 'reinstatement'
-  // Locks are taken in this order, together with those of the movements that undo each other.
+  // Takes the locks in this order: first of this movement of money, then of the movement that it undoes.
   for (const turn of [
     turnOf('reversal', source, externalId),
     turnOf(isReinstatement ? 'reversal' : 'payment', source, undoes),

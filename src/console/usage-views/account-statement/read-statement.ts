@@ -56,7 +56,7 @@ type SumRow = {
 
 export type StatementPage = { after?: StatementPlace | undefined; limit: number }
 
-/** At most `limit` movements after `after`, oldest first. Logs if they don't add up to the balance. */
+/** At most `limit` movements after `after`, oldest first. Logs an error if movements and balance don't agree. */
 export async function readStatement(
   database: Pick<Database, 'sql'>,
   logger: Logger,

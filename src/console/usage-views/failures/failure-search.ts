@@ -6,7 +6,7 @@ import type { Database } from '@/db/client'
 import { oldestFailureMs } from '@/db/failure-schema'
 import { countUpTo, type Page, type PageRequest, page, textLike } from '@/db/paging'
 
-/** Missing criteria match everything. */
+/** Undefined fields match everything. */
 export type FailureFilter = Sight & { keyId?: string; status?: number; code?: string }
 
 export type FoundFailure = {
@@ -25,7 +25,7 @@ export type FoundFailure = {
   providerRequestId: string | null
 }
 
-/** Number of requests of one kind; `kept` of them are in the list. */
+/** Number of requests of one kind. The list contains `kept` of them. */
 type FailureSum = { status: number; code: string; requests: number; kept: number }
 
 export type FailureSearch = FailureFilter & PageRequest
@@ -39,7 +39,7 @@ export async function searchFailures(
   nowMs: number,
 ): Promise<Page<FoundFailure>> {
   const { sql } = database
-  // The page's positions come from the index alone; only its own rows are read.
+  // The index alone gives the page's positions. Rows are read only for the page.
   const { items, nextCursor } = await page(search, {
     checks: PLACE,
     read: (after, limit) => sql<

@@ -13,7 +13,7 @@ export type Element = {
   children: Element[]
 }
 
-/** `statement` counts the statements of the file from 1. */
+/** `statement`: the number of the entry's statement in the file, from 1. */
 export type Entry = { statement: number; account: Element | undefined; entry: Element }
 
 /** A fault of the whole file: a sentence for the person who uploaded it. */
@@ -22,9 +22,9 @@ export class CamtFault extends Error {}
 const MAX_DEPTH = 64
 const MAX_ELEMENTS = 1_000_000
 const NAMESPACES = ['urn:iso:std:iso:20022:tech:xsd:camt.053.001.02', 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08']
-/** The elements around an entry. */
+/** The elements that contain an entry, the outermost first. */
 const AROUND = ['Document', 'BkToCstmrStmt', 'Stmt']
-/** Requests are served between two pieces of the text. */
+/** Characters that are parsed at once. Between two pieces, the gateway serves requests. */
 const PIECE_CHARS = 65_536
 
 /** Calls `onEntry` for each entry of `text`. Throws a {@link CamtFault} if the text is no CAMT.053, or breaks a limit. */

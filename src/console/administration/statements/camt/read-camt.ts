@@ -65,7 +65,7 @@ function readEntry(reading: Reading, { statement, account, entry }: Entry): void
   }
 }
 
-/** The amounts of a batch's payments. Undefined unless they have the entry's currency and direction, and add up to it. */
+/** The amounts of a batch's payments. Undefined if they differ from the entry in currency, direction or sum. */
 function amountsOf({ entry, amount, isCredit }: Booking, details: readonly Element[]): Amount[] | undefined {
   const direction = textAt(entry, 'CdtDbtInd')
   const parts: Amount[] = []
@@ -105,7 +105,7 @@ function addLine(reading: Reading, booking: Booking, part: Part): void {
   lines.push({ line: lines.length + 1, lineKey, ...facts, ...(exclusion && { exclusion }) })
 }
 
-/** Whether a payment of ours was returned: then it has a return reason. */
+/** The reason to exclude an entry from crediting: it is not booked, or it is a reversal. A return reason also marks a reversal. */
 function exclusionOf(entry: Element, details: Element | undefined): StatementLine['exclusion'] {
   if ((textAt(entry, 'Sts', 'Cd') ?? textAt(entry, 'Sts')) !== 'BOOK') return 'not_booked'
   const isReversal = ['true', '1'].includes(textAt(entry, 'RvslInd') ?? '')

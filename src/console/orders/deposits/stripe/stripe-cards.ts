@@ -6,9 +6,9 @@ import { readCharge, readFailedCharge } from './stripe-charges'
 import type { StripeSettings } from './stripe-client'
 
 const MS_PER_SECOND = 1000
-/** More charges of one card since an order was made do not occur. */
+/** Stripe lists at most this many charges; a card has fewer since an order was created. */
 const LIST_SIZE = 100
-/** The clocks of two machines differ. */
+/** Allowed difference between Stripe's clock and ours. */
 const MARGIN_SECONDS = 300
 
 /** The saved cards of `settings`' account. */
@@ -45,7 +45,7 @@ async function openPage(
     ...(customer === undefined ? { customer_creation: 'always', customer_email: email } : { customer }),
     success_url: `${returnUrl}?card`,
     cancel_url: returnUrl,
-    // Tax needs an address, and during a later charge nobody can enter one.
+    // Tax needs the customer's address, and nobody can enter one during a later charge.
     billing_address_collection: addsTax ? 'required' : billingAddress,
   })
   assert(session.url !== null, 'a new session has a page')
@@ -58,7 +58,7 @@ async function savedOn(stripe: Stripe, pageId: string): ReturnType<SavedCards['s
   const accountId = metadata?.account
   if (status !== 'complete' || accountId === undefined || typeof setup !== 'object' || !setup) return undefined
   const { payment_method: method, created } = setup
-  // A card that was removed since has no owner.
+  // Stripe detaches a removed card from its customer.
   if (typeof method !== 'object' || !method?.card || method.customer === null) return undefined
   const { brand, last4: lastFour, exp_month: expMonth, exp_year: expYear } = method.card
   const customer = typeof method.customer === 'string' ? method.customer : method.customer.id

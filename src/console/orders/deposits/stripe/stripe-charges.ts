@@ -4,7 +4,7 @@ import { fieldOf, idOf, readMoney, textIn, textOf } from './stripe-fields'
 
 type Failure = Extract<DepositEvent, { kind: 'charge_failed' }>
 
-/** The fields that are read of a payment intent. */
+/** The fields of a payment intent that this file reads. */
 type IntentObject = {
   id?: unknown
   status?: unknown
@@ -34,7 +34,7 @@ export function isCharge(intent: object): boolean {
   return textIn(metadata, 'charge') === 'auto_top_up' && textIn(metadata, 'order') !== undefined
 }
 
-/** The events that a charge has resulted in; none while it is pending. */
+/** The events of a charge; none while the charge is pending. */
 export function readCharge(intent: IntentObject): DepositEvent[] {
   const { id, status, metadata, last_payment_error: error } = intent
   const [paymentId, orderId, reference] = [textOf(id), textIn(metadata, 'order'), textIn(metadata, 'reference')]
@@ -51,7 +51,7 @@ export function readCharge(intent: IntentObject): DepositEvent[] {
   return [{ kind: 'received', ...facts, sender: undefined, isTimely: true }]
 }
 
-/** The failure that an error of Stripe's package means; undefined if the charge may yet succeed, or was not looked at. */
+/** The failure that an error of Stripe's package means. Undefined if the charge may still succeed, or if Stripe did not process it. */
 export function readFailedCharge(error: unknown, orderId: string): Failure | undefined {
   const type = textIn(error, 'type')
   if (type === 'StripeCardError') return failureOf(error, orderId)
@@ -59,7 +59,7 @@ export function readFailedCharge(error: unknown, orderId: string): Failure | und
   return { kind: 'charge_failed', orderId, why: 'unusable', code: textIn(error, 'code') ?? 'invalid_request' }
 }
 
-/** `error`: has the code of the failure, and the bank's reason. */
+/** `error` contains the code of the failure, and the bank's reason. */
 function failureOf(error: unknown, orderId: string): Failure {
   const code = textIn(error, 'code') ?? 'unknown'
   const reason = textIn(error, 'decline_code')

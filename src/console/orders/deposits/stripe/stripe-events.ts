@@ -34,7 +34,7 @@ export const STRIPE_EVENTS = [
   'payment_method.automatically_updated',
 ] as const
 
-/** Events about money that is moved by one of {@link STRIPE_EVENTS} instead. */
+/** Events that move no money: one of {@link STRIPE_EVENTS} reports the same movement. */
 const MOVES_NOTHING: ReadonlySet<string> = new Set([
   'charge.captured',
   'charge.dispute.updated',
@@ -53,7 +53,7 @@ export function stripeEventReader(deps: ReaderDeps): (event: JsonObject) => Prom
     if (typeof type !== 'string') return [{ kind: 'malformed', reason: 'type' }]
     const isKnown = STRIPE_EVENTS.some((known) => known === type)
     if (!isKnown) return [{ kind: OF_MONEY.test(type) && !MOVES_NOTHING.has(type) ? 'unknown' : 'ignored', type }]
-    // `account`: of another account of Stripe that is connected to ours.
+    // `account` is set for events of another Stripe account that is connected to ours.
     if (livemode !== deps.isLive || account !== undefined) return [{ kind: 'ignored', type }]
     const object = isJsonObject(data) ? data.object : undefined
     if (!isJsonObject(object)) return [{ kind: 'malformed', reason: 'data' }]

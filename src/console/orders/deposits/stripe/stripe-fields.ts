@@ -1,7 +1,7 @@
 /** Fields of Stripe's objects, checked as they are read. */
 import { MAX_PAYMENT_CENTS } from '@/console/orders/limits'
 
-/** An amount and its currency; undefined if either is not as it must be. */
+/** An amount and its currency; undefined if one of them is invalid. */
 export function readMoney(amount: unknown, currency: unknown): { amountCents: number; currency: string } | undefined {
   if (typeof amount !== 'number' || !Number.isInteger(amount) || amount <= 0 || amount > MAX_PAYMENT_CENTS)
     return undefined

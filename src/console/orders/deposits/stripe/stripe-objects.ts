@@ -2,7 +2,7 @@
 import type { DepositEvent } from '@/console/orders/deposits/deposit-provider'
 import { fieldOf, idOf, readMoney, textIn, textOf } from './stripe-fields'
 
-/** The fields that are read of a checkout session, of the API or of an event. */
+/** The fields of a checkout session that this file reads, from the API or from an event. */
 type SessionObject = {
   id?: unknown
   status?: unknown
@@ -55,14 +55,14 @@ export function readSession(session: SessionObject): Session {
   return { ...known, event: { kind: 'received', ...facts } }
 }
 
-/** A refund takes credit at once, whether or not the money is there yet. One that failed gives it back. */
+/** A refund removes credit at once, even if its money has not arrived yet. A failed refund returns the credit. */
 export function readRefund(refund: RefundObject, paymentId: string): DepositEvent[] {
   const taken = readReversal('refund', refund, paymentId)
   if (taken.kind === 'malformed') return [taken]
   return refund.status === 'failed' || refund.status === 'canceled' ? undone(taken, 'failed') : [taken]
 }
 
-/** `type`: of the event that brings it, if one does. An inquiry (`warning_…`) takes no money; a won dispute gives it back. */
+/** `type`: the type of the event with this dispute, if there is one. An inquiry (`warning_…`) takes no money; a won dispute returns it. */
 export function readDispute(dispute: DisputeObject, paymentId: string, type?: string): DepositEvent[] {
   const { status } = dispute
   const taken = readReversal('chargeback', dispute, paymentId)
@@ -81,7 +81,7 @@ export function paymentIntentOf(object: { payment_intent?: unknown }): string | 
 type Taken = Extract<DepositEvent, { kind: 'refund' | 'chargeback' }>
 
 /**
- * A return waits for the movement it undoes, so that both change the credit in one step, and the account never falls below zero between.
+ * Both movements, the return first: it waits for the other, so both change the credit in one step, and the balance never dips below zero.
  */
 function undone(taken: Taken, why: string): DepositEvent[] {
   const { externalId } = taken

@@ -16,12 +16,12 @@ import { stripeEventReader } from './stripe-events'
 import { readDispute, readRefund, readSession } from './stripe-objects'
 import { stripeSignature } from './stripe-signature'
 
-/** An hour less than a page of Stripe may stay open: the clocks of two machines differ. */
+/** One hour less than Stripe keeps a page open, since the clocks of two machines differ. */
 const LIFETIME_MS = 23 * 3_600_000
 /** Events contain whole objects; disputes also contain the texts of the evidence. */
 const MAX_WEBHOOK_BYTES = 512 * 1024
 const MS_PER_SECOND = 1000
-/** More refunds or disputes of one payment do not occur. */
+/** Stripe lists at most this many refunds or disputes; a payment has fewer. */
 const LIST_SIZE = 100
 
 /** Takes deposits on the page of Stripe Checkout. */
@@ -90,7 +90,7 @@ function sessionOf(settings: StripeSettings, order: DepositOrder): Stripe.Checko
     automatic_tax: { enabled: settings.addsTax },
     tax_id_collection: { enabled: settings.asksTaxId },
     billing_address_collection: settings.billingAddress,
-    // Else customers could pay in a currency of their own, at a rate of Stripe's.
+    // Otherwise customers could pay in a currency of their own, at Stripe's exchange rate.
     adaptive_pricing: { enabled: false },
   }
 }
@@ -100,7 +100,7 @@ function createInquiry(client: () => Promise<Stripe>, { addsTax }: StripeSetting
     addsTax,
     lookUp: async (id) => (isIntent(id) ? lookUpCharge(await client(), id) : lookUp(await client(), id)),
     async close(sessionId) {
-      // A charge cannot be cancelled any more.
+      // A charge of a saved card cannot be cancelled.
       if (isIntent(sessionId)) return false
       const stripe = await client()
       try {
@@ -166,7 +166,7 @@ async function lookUp(stripe: Stripe, sessionId: string): ReturnType<DepositInqu
   return { events: event ? [event] : [], isFinal: false }
 }
 
-/** States of a completed page's payment in which the bank has refused it. */
+/** States that mean that the bank refused the payment of a completed page. */
 const HOPELESS: ReadonlySet<string> = new Set(['requires_payment_method', 'canceled'])
 
 async function refundsOf(stripe: Stripe, paymentIntentId: string): Promise<Stripe.Refund[]> {

@@ -5,7 +5,7 @@ import { WEBHOOK_TOLERANCE_SECONDS, type WebhookVerdict } from '@/console/orders
 import type { Clock } from '@/lib/clock'
 
 const HEADER = 'stripe-signature'
-/** `t=…` and several signatures: one for each of Stripe's secrets, and some of older schemes. */
+/** `t=…` and several signatures: one for each of Stripe's secrets, and some of older versions. */
 const HEADER_FORM = /^t=(\d{1,12})(,v\d=[0-9a-f]{1,128}){1,10}$/
 const MS_PER_SECOND = 1000
 
@@ -34,7 +34,7 @@ export function stripeSignature(
           await webhooks.constructEventAsync(body, header, secret, WEBHOOK_TOLERANCE_SECONDS, undefined, clock.now())
           return 'verified'
         } catch (error) {
-          // The package parses a body only after its signature was right.
+          // The package parses the body only after the signature was found valid.
           if (!isUnsigned(error)) return 'verified'
         }
       }
