@@ -8,7 +8,7 @@ export type Permission = OwnAccount['may'][number]
 const LAST_KEY = 'svc-account'
 const ACCOUNT_PATH = /^\/a\/([^/]+)/
 
-/** The account for a path below `/dashboard`: the path's, else the one shown last, else the person's own. */
+/** The account for a path below `/dashboard`: the one in the path, else the one that was shown last, else the person's own. */
 export function accountAt(path: string, { accounts, accountId }: Viewer): string {
   const named = ACCOUNT_PATH.exec(path)?.[1]
   if (named !== undefined) return named
@@ -17,7 +17,7 @@ export function accountAt(path: string, { accounts, accountId }: Viewer): string
   return candidates.find(isOwn) ?? accounts[0]?.accountId ?? accountId
 }
 
-/** Remembers the account in this browser, as the start for the next visit. */
+/** Remembers the account in this browser. The next visit starts with it. */
 export function rememberAccount(accountId: string): void {
   try {
     window.localStorage.setItem(LAST_KEY, accountId)

@@ -46,7 +46,7 @@ function SignedIn() {
   const viewer = useViewer()
   const [location] = useLocation()
   if (viewer.isPending) return <Spinner />
-  // If the request fails, the page stays as it is, with everything typed into it.
+  // If the request fails, the page stays as it is, and text that was typed into it is not lost.
   if (viewer.data === undefined) return <ErrorState error={viewer.error} retry={viewer.refetch} />
   if (viewer.data === null) return <Redirect to={`/sign-in${backTo(location)}`} replace />
   const accountId = accountAt(location, viewer.data)
@@ -114,7 +114,7 @@ function AccountPages({ viewer, accountId }: { viewer: Viewer; accountId: string
 
 /** Administration pages, which require an authenticator app. */
 function AdministratorPages({ needsApp }: { needsApp: boolean }) {
-  // Stays set until the last step: the app becomes active before its backup codes are shown.
+  // Set until the last step, since the app becomes active before its backup codes are shown.
   const [isGated, setGated] = useState(needsApp)
   if (isGated) return <AdministratorGate onDone={() => setGated(false)} />
   return (

@@ -4,7 +4,7 @@ import { textOf } from '@/lib/json'
 /** Changes (by method, URL and body) whose answer was lost. Repeating such a change sends the same request key. */
 const unanswered = new Map<string, { key: string; reply?: Promise<Response> }>()
 
-/** Sends a change with a request key: the server makes it once, a repetition gets its response, a second press waits for it. */
+/** Sends a change with a request key: the server makes it once. A repeated request gets its response; a second press waits for it. */
 async function fetchOnce(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const { method = 'GET', body } = init
   // Passwords must not be stored here, and session routes have no request keys.
@@ -36,7 +36,7 @@ export class ApiError extends Error {
     readonly status: number,
     readonly code?: string,
     readonly param?: string,
-    /** What is there now, where a change met a newer version. */
+    /** After a conflict with a newer version: the object's present value. */
     readonly newer?: Versioned<unknown>,
   ) {
     super(message)
@@ -47,7 +47,7 @@ const UNREACHABLE = 'The service could not be reached. Check your connection and
 
 type Sent = { body?: object | undefined; ifMatch?: string | undefined }
 
-/** Sends a request. Returns its answer with the version; throws an {@link ApiError} if the server refused or was unreachable. */
+/** Sends a request. Returns the response's value and version. Throws an {@link ApiError} if the server refused or was unreachable. */
 export async function send(method: string, path: string, { body, ifMatch }: Sent = {}): Promise<Versioned<unknown>> {
   const headers = {
     ...(body && { 'content-type': 'application/json' }),

@@ -1,12 +1,12 @@
-/** Formats amounts, counts and times for the pages. Amounts are decimal texts, never computed with. */
+/** Formats amounts, counts and times for the pages. Amounts are decimal texts and never used in calculations. */
 
 const GROUPS = /\B(?=(\d{3})+(?!\d))/g
 const MIN_DECIMALS = 2
-/** Decimals of amounts below a dollar, so that the costs of single requests differ. The exact amount is in the tooltip. */
+/** Decimals of amounts below a dollar: enough to distinguish the costs of single requests. The exact amount is in the tooltip. */
 const SMALL_DECIMALS = 4
 const SMALL_DIGITS = 3
 
-/** `"1234.5"` → `"$1,234.50"`. `isExact`: all digits. Default: cents, more below a dollar, or `decimals`. */
+/** `"1234.5"` → `"$1,234.50"`. `decimals`: that many digits. `isExact`: all digits. Default: cents, and more digits below a dollar. */
 export function formatMoney(usd: string, { isExact = false, decimals }: MoneyFormat = {}): string {
   const isNegative = usd.startsWith('-')
   const [whole = '0', fraction = ''] = usd.replace('-', '').split('.')
@@ -16,7 +16,7 @@ export function formatMoney(usd: string, { isExact = false, decimals }: MoneyFor
 
 type MoneyFormat = { isExact?: boolean; decimals?: number | undefined }
 
-/** Number of decimals for a column of amounts, so that their digits align: as many as the finest needs. */
+/** Number of decimals for a column of amounts, so that their digits align: as many as the finest amount needs. */
 export function decimalsOf(amounts: readonly string[], { isExact = false } = {}): number {
   const needed = amounts.map((usd) => formatMoney(usd, { isExact }).split('.')[1]?.length ?? 0)
   return Math.max(MIN_DECIMALS, ...needed)
@@ -66,7 +66,7 @@ export function formatMoment(iso: string, { hasSeconds = false } = {}): string {
 
 const DAY_CHARS = 'yyyy-mm-dd'.length
 
-/** A day such as `"21 Nov 2026"`: `yyyy-mm-dd` is formatted as that day anywhere, a time as the viewer's day. */
+/** A day such as `"21 Nov 2026"`. A text `yyyy-mm-dd` is that day in every zone; a time is shown as the day in the viewer's zone. */
 export function formatDay(iso: string): string {
   const zone = iso.length === DAY_CHARS ? { timeZone: 'UTC' } : {}
   return new Date(iso).toLocaleDateString('en-GB', { dateStyle: 'medium', ...zone })

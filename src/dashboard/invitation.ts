@@ -1,10 +1,10 @@
-/** Keeps an invitation's token in this browser until it is answered, as its person may have to sign up first. */
+/** Keeps an invitation's token in this browser until it is answered: the person may have to sign up first. */
 
 const KEY = 'svc-invitation'
 
 export const INVITATION_PATH = '/invitation'
 
-/** Stores a mailed link's token: sign-up continues with another mail, and so in another tab. */
+/** Stores the token of a mailed link. Sign-up continues in another tab, because it sends a link of its own. */
 export function rememberInvitation(token: string): void {
   try {
     window.localStorage.setItem(KEY, token)
@@ -22,7 +22,7 @@ export function rememberedInvitation(): string {
   }
 }
 
-/** Deletes the token, once the invitation is answered or void. */
+/** Deletes the token, once the invitation is answered or no longer valid. */
 export function forgetInvitation(): void {
   try {
     window.localStorage.removeItem(KEY)

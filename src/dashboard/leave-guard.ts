@@ -1,10 +1,10 @@
 /** Warns before a changed form is left: by a link, by the browser's buttons, or by closing the tab. */
 import { useEffect } from 'react'
 
-/** One function for each form on the page: whether leaving would lose changes. */
+/** One function for each form on the page: it returns whether changes would be lost. */
 const forms = new Set<() => boolean>()
 
-/** Registers `wouldLose`, which is called before the page is left. */
+/** Registers a form's `wouldLose`, which is called before the page is left. */
 export function useUnsaved(wouldLose: () => boolean): void {
   useEffect(() => {
     forms.add(wouldLose)

@@ -21,7 +21,7 @@ let retryTimer: Timer | undefined
 let usageTimer: Timer | undefined
 let isUsageWaiting = false
 
-/** Receives live events while the component is mounted, if the person may see the balance. `onUsage`: new requests. */
+/** Receives live events while the component is mounted, if the person may see the balance. New requests call `onUsage`. */
 export function useLiveEvents(onUsage?: () => void): void {
   const isAllowed = useMay()('billing.read')
   useEffect(() => {
@@ -70,7 +70,7 @@ function connect(): void {
   opened.addEventListener('error', () => {
     if (opened.readyState !== EventSource.CLOSED) return
     disconnect()
-    // No more updates will come, so pages must use the balance they query themselves.
+    // No more updates will come, so pages must query the balance themselves.
     void queryClient.resetQueries({ queryKey: BALANCE_KEY })
     retryTimer = setTimeout(follow, RETRY_MS)
   })

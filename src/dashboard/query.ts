@@ -2,7 +2,7 @@
 import { keepPreviousData, QueryClient, type QueryFilters, useInfiniteQuery } from '@tanstack/react-query'
 import { ApiError } from './client'
 
-/** Cached results are used this long without a new query; live events end this sooner. */
+/** Age in milliseconds up to which a cached result is used; live events end it earlier. */
 const FRESH_MS = 10_000
 const MAX_RETRIES = 2
 const CLIENT_ERROR = { from: 400, to: 499 } as const
@@ -23,7 +23,7 @@ function isRefusal(error: Error): boolean {
 }
 
 /**
- * Reloads queries after a change. It first waits for running requests, whose answers may be older; cancelling them could leave a page
+ * Reloads queries after a change. It first waits for running requests, whose responses may be older; cancelling them could leave a page
  * empty.
  */
 export async function askAgain(filters: QueryFilters = {}): Promise<void> {
@@ -36,12 +36,12 @@ export async function askAgain(filters: QueryFilters = {}): Promise<void> {
   )
 }
 
-/** How often a page whose figures are still changing asks for them. */
+/** Interval in milliseconds at which a page reloads figures that still change. */
 export const NEWS_MS = 5_000
 
 /**
  * A paginated list. `ask` gets the query parameters of the page, empty for the first. The old list stays until the new one has loaded.
- * While `isChanging` is true of a page, the list is loaded again every few seconds.
+ * While `isChanging` is true for one of its pages, the list is reloaded every few seconds.
  */
 export function usePages<Page extends { nextCursor: string | null }>(
   queryKey: readonly unknown[],

@@ -63,7 +63,7 @@ function signedInAgain(userId: string, refusal: unknown): Promise<void> {
 /** Clears all cached data of the previous person after signing in or out. */
 export async function viewerChanged(): Promise<void> {
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== VIEWER_KEY[0] })
-  // Reset instead of removed, so that its observers are notified.
+  // Reset instead of removed: only a reset notifies the query's observers.
   await queryClient.resetQueries({ queryKey: VIEWER_KEY })
 }
 

@@ -215,7 +215,7 @@ function PersonMenu({ viewer }: { viewer: ShellViewer }) {
 
 type AccountSwitcherProps = { accounts: Viewer['accounts']; accountId: string }
 
-/** Hidden if there is only one account. Choosing another account reloads the pages. */
+/** Hidden if the person has only one account. Choosing another account reloads the pages. */
 function AccountSwitcher({ accounts, accountId }: AccountSwitcherProps) {
   if (accounts.length < 2) return null
   const shown = accounts.find((account) => account.accountId === accountId)

@@ -1,7 +1,7 @@
-/** The account that the pages show, from the URL. A change reloads the document, so that no other account's data stay in memory. */
+/** The account that the pages show, from the URL. If it changes, the document reloads, so that no other account's data stay in memory. */
 let shown: string | undefined
 
-/** The id of the account; undefined before the first. */
+/** The id of the shown account; undefined before an account is shown. */
 export function shownAccount(): string | undefined {
   return shown
 }

@@ -84,7 +84,7 @@ function anthropic({ origin, key, model, system, turns, temperature, maxTokens }
     max_tokens: maxTokens ?? DEFAULT_MAX_TOKENS,
     ...(system !== '' && { system }),
     messages: turns.map(({ role, text: content }) => ({ role, content })),
-    // This format's temperature ends at 1.
+    // The messages format allows temperatures up to 1.
     ...(temperature !== undefined && { temperature: Math.min(temperature, 1) }),
   }
   return `import Anthropic from '@anthropic-ai/sdk'

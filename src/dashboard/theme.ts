@@ -15,7 +15,7 @@ const INDIGO: MantineColorsTuple = [
   '#312e81',
 ]
 
-/** From text to background, in the dark scheme. */
+/** Colours of the dark scheme, from text to background. */
 const DARK: MantineColorsTuple = [
   '#d7dae3',
   '#bdc2cf',

@@ -44,10 +44,10 @@ export const ACCOUNT_OPERATIONS = [
   ...STORED_RESPONSE_OPERATIONS,
 ] as const
 
-/** The management API: dashboard routes by other paths, each with a scope. None is for management keys: a key can't make or change one. */
+/** The management API: dashboard routes by other paths, each with a scope. None concerns management keys: no key can make another. */
 export const MANAGED_OPERATIONS = managed(ACCOUNT_OPERATIONS)
 
-/** Operations of a person who signed in, on no account. */
+/** Operations of a signed-in person that belong to no account. */
 export const PERSONAL_OPERATIONS = [...OWN_OPERATIONS, ...ANSWER_OPERATIONS] as const
 
 /** Operations that need no session. */

@@ -31,7 +31,7 @@ export async function perform<Place extends Operations['path']>(
   return (await sendTo(accountPath(''), path, input)).value as ResultOf<Place>
 }
 
-/** The same, with the version of the answer. A change with `ifMatch` is refused if it meets a newer version than that. */
+/** Performs an operation, and returns the version of its result. With `ifMatch`, a change is refused if a newer version exists. */
 export async function performVersioned<Place extends Operations['path']>(
   path: Place,
   input: InputOf<Operations, Place>,
@@ -50,7 +50,7 @@ export async function administer<Place extends Administration['path']>(
 
 export type OwnResultOf<Place extends Unbound['path']> = Static<At<Unbound, Place>['gives']>
 
-/** Performs an operation of the person or the visitor, which is of no account. Throws like {@link perform}. */
+/** Performs an operation of a person or a visitor that belongs to no account. Throws like {@link perform}. */
 export async function performOwn<Place extends Unbound['path']>(
   path: Place,
   input: InputOf<Unbound, Place>,

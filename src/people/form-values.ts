@@ -1,7 +1,7 @@
 /** The values of settings forms, and the changes that a person made in them. */
 import type { Field, FormValue, Kind } from '@/people/keys/fields'
 
-/** For each kind of setting: conversion of the server's value to the form's, and back. */
+/** For each kind of setting: `of` converts the server's value to the form's, `read` converts it back. */
 const KINDS: { [K in Kind]: { of(value: unknown): FormValue<K>; read(value: FormValue<K>): unknown } } = {
   count: { of: (count) => (typeof count === 'number' ? count : ''), read: (count) => (count === '' ? null : count) },
   usd: { of: (amount) => String(amount ?? ''), read: (text) => text.trim() || null },
@@ -18,12 +18,12 @@ const KINDS: { [K in Kind]: { of(value: unknown): FormValue<K>; read(value: Form
 
 type Form = Record<string, unknown>
 
-/** The form for the server's values; an empty one without values. */
+/** The form's values for the server's settings; empty values if there are no settings. */
 export function formOf(rows: readonly Field[], settings: Form = {}): Form {
   return Object.fromEntries(rows.map(({ kind, wire }) => [wire, KINDS[kind].of(settings[wire])]))
 }
 
-/** The names of the fields, as a person reads them. */
+/** The labels of the fields by their names. */
 export function labelsOf(rows: readonly Field[]): Record<string, string> {
   return Object.fromEntries(rows.map(({ wire, label }) => [wire, label]))
 }
@@ -42,7 +42,7 @@ function trimmed(value: unknown): unknown {
 
 const AMOUNT = /^\d{1,7}(\.\d{1,9})?$/
 
-/** Errors found without the server, by kind. */
+/** Checks in the browser, by kind of setting; each returns an error or null. */
 const CHECKS: Partial<Record<Kind, (value: string, before: string) => string | null>> = {
   usd: (text) => (text.trim() === '' || AMOUNT.test(text.trim()) ? null : 'An amount in USD, such as 25 or 25.50.'),
   // A past day is no error if the person changed only other fields.

@@ -1,4 +1,4 @@
-/** The inputs of forms of settings, made from their rows. */
+/** The inputs of settings forms, made from the settings' rows. */
 import { Checkbox, NumberInput, Textarea, TextInput } from '@mantine/core'
 import { ModelsField, ProvidersField } from '@/dashboard/components/fields/allowed-fields'
 import type { Field } from '@/people/keys/fields'
@@ -6,9 +6,9 @@ import { today } from './form-values'
 
 type FieldInputProps = {
   field: Field
-  /** As the form library has them for the field. */
+  /** The field's props from the form library. */
   input: object
-  /** The default value, and the maximum. */
+  /** The text of an empty input, such as the default, and the maximum of a number. */
   placeholder?: string
   max?: number
   help?: string

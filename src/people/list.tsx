@@ -1,4 +1,4 @@
-/** Settings as a page shows them, made from their rows. */
+/** Settings as texts on a page, made from the settings' rows. */
 import { SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Moment } from '@/dashboard/components/moment'

@@ -1,4 +1,4 @@
-/** Two people at one form: what a colleague saved meanwhile is shown beside what was typed, and one click takes either. */
+/** Forms that two people edit at once: a colleague's saved values are shown beside the typed ones, and one click chooses either. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { type UseFormReturnType, useForm } from '@mantine/form'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
@@ -8,20 +8,20 @@ import { type Submission, useSubmission } from '@/dashboard/components/fields/us
 type Values = Record<string, unknown>
 
 type SharedFormOptions<Form extends Values, Given> = {
-  /** The object as the page has it now. It may become newer while somebody types. */
+  /** The object as the page has it now. A newer version may arrive while somebody types. */
   given: Versioned<Given>
   formOf(given: Given): Form
-  /** The names of its fields, as a person reads them. */
+  /** The labels of the form's fields. */
   labels: Partial<Record<keyof Form, string>>
   checks?(before: Form): Record<string, (value: never) => string | null>
-  /** Sends what differs from `before`, with the version. Returns what is there then, if the form stays open. */
+  /** Sends the differences from `before`, with the version. Returns the object's new state, if the form stays open. */
   save(values: Form, before: Form, etag: string | undefined): Promise<Versioned<Given> | undefined>
 }
 
 type SharedForm<Form extends Values> = {
   form: UseFormReturnType<Form>
   submission: Submission
-  /** What a colleague saved meanwhile, with both choices. */
+  /** The values that a colleague saved meanwhile, and the buttons to choose. */
   newer: ReactNode
 }
 
@@ -36,7 +36,7 @@ export function useSharedForm<Form extends Values, Given>(options: SharedFormOpt
     validate: checks?.(before) as NonNullable<Parameters<typeof useForm<Form>>[0]>['validate'],
   })
 
-  /** Begins anew with what is there. */
+  /** Starts the form again with the given values and version. */
   function begin(values: Form, version: string | undefined): void {
     etag.current = version
     setBefore(values)
@@ -84,7 +84,7 @@ export function useSharedForm<Form extends Values, Given>(options: SharedFormOpt
 
 type Difference = { label: string; saved: string; typed: string | undefined }
 
-/** The fields that a colleague changed, or that both did. */
+/** The fields that a colleague changed. `typed` is set if the person changed them too. */
 function differences<Form extends Values>(
   labels: Partial<Record<keyof Form, string>>,
   before: Form,
@@ -107,7 +107,7 @@ function wordsOf(value: unknown): string {
 
 type NewerVersionProps = { fields: readonly Difference[]; take(): void; keep(): void }
 
-/** `keep` runs before the form is sent again. */
+/** Shows the newer version. `keep` runs before the form is sent again. */
 function NewerVersion({ fields, take, keep }: NewerVersionProps) {
   return (
     <Stack gap="sm" className="surface" p="md" role="group" aria-label="Saved meanwhile">

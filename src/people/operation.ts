@@ -26,13 +26,13 @@ type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infe
 
 export type ParamsOf<Path extends string> = Record<NamesIn<Path>, string>
 
-/** The acting member, or a program that acts like one; their request, and their name in the audit log. */
+/** The acting member, or a program that acts like one; the request; and the origin of audit entries. */
 export type OperationCaller = { viewer: Member; request: Request; by: ChangedBy }
 
 /** The input of a call: its caller, the place in its path, and the services that it uses. */
 type Call<Caller, Deps, Path extends string> = Caller & { deps: Deps; params: ParamsOf<Path> }
 
-/** The fields of an input, or one of several sets of them. */
+/** The fields of an input, or several alternative sets of fields. */
 export type Input = TObject | TUnion<TObject[]>
 
 /** The declared properties that all operations share. */
@@ -48,7 +48,7 @@ export type Declaration<Path extends OperationPath, Takes extends Input, Gives e
   takes?: Takes
   maxBodyBytes?: number
   gives: Gives
-  /** Of the API document, if it gives a {@link FileAnswer}. */
+  /** The response in the API document, if the operation gives a {@link FileAnswer}. */
   file?: object
   commands?: readonly Command[]
 }
@@ -62,21 +62,21 @@ type Operation<
   may: Permission
   /** Whether it needs a recent proof of the person's identity. */
   isProved?: true
-  /** The scope that a management key needs for it. Undefined: no management key may perform it. */
+  /** The scope that a management key needs. Undefined: no management key may perform the operation. */
   scope: Scope | undefined
-  /** The scope that an operator key needs for it, on any account. Undefined: no operator key may perform it. */
+  /** The scope that an operator key needs, on any account. Undefined: no operator key may perform the operation. */
   operator?: OperatorScope
   /**
-   * Those fields of its result that forms change. They make the `ETag` of the answer. A change whose `If-Match` names other values is
-   * refused with the present result of the path's `GET`; `run` calls `expectVersion` for that.
+   * The fields of the result that forms change. They make the `ETag` of the response. A change whose `If-Match` names other values is
+   * refused with the present result of the path's `GET`. For that, `run` calls `expectVersion`.
    */
   versioned?(given: Static<Gives>): object
-  /** A person's own choice, which the audit log doesn't have. */
+  /** The operation changes a person's own choice, which the audit log doesn't contain. */
   isUnaudited?: true
   run(call: Call<OperationCaller, Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
 }
 
-/** What an operation gives whose answer is a file. */
+/** The result schema of operations whose response is a file. */
 export const FileAnswer = Type.Unsafe<Response>({})
 
 /** An operation over `Deps`, with any input and result. */
@@ -134,7 +134,7 @@ export type VisitorCaller = { request: Request; set: { headers: Record<string, u
 /** A person who signed in, and their request. */
 export type PersonalCaller = AdministrationCaller & VisitorCaller
 
-/** An operation on no account: of a person who signed in, or of a visitor. Its path is below `/dashboard/api`. */
+/** An operation that belongs to no account: of a signed-in person, or of a visitor. Its path is below `/dashboard/api`. */
 type Unbound<
   Caller,
   Deps,
@@ -145,7 +145,7 @@ type Unbound<
   run(call: Call<Caller, Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
 }
 
-/** An operation on no account over `Deps`, with any input and result. */
+/** An operation that belongs to no account, over `Deps`, with any input and result. */
 export type AnyUnbound<Caller, Deps> = Omit<Unbound<Caller, Deps>, 'run'> & {
   run(call: Call<Caller, Deps, string>, input: object): Promise<unknown>
 }

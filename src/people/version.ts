@@ -1,4 +1,4 @@
-/** Versions of data that several people may change: a change with the version that it began with doesn't overwrite a newer one. */
+/** Versions of data that several people may change. A change names the version that it began with, and never overwrites a newer one. */
 import { Type } from '@sinclair/typebox'
 import { GatewayError } from '@/chat/error'
 import { sha256Hex } from '@/lib/ids'
@@ -6,7 +6,7 @@ import type { JsonObject } from '@/lib/json'
 
 const VERSION_CHARS = 16
 
-/** The header with the version that a change began with. */
+/** The header that names the version with which a change began. */
 export const IF_MATCH = {
   'if-match': Type.Optional(
     Type.String({
@@ -22,7 +22,7 @@ export function versionOf(fields: object): string {
   return `"${sha256Hex(JSON.stringify(sorted)).slice(0, VERSION_CHARS)}"`
 }
 
-/** The error of a change whose `request` began with other values than the present ones. */
+/** The error if the present values differ from those with which the change of `request` began. */
 class NewerVersion extends GatewayError {
   constructor(headers?: { etag: string }, current?: JsonObject) {
     super('precondition_failed', 'Somebody else saved a change meanwhile.', {
@@ -33,14 +33,14 @@ class NewerVersion extends GatewayError {
   }
 }
 
-/** Call it with the fields before the change, locked. Throws `precondition_failed` if `If-Match` has another version. */
+/** Must be called with the locked fields before the change. Throws `precondition_failed` if `If-Match` names another version. */
 export function expectVersion(request: Request, fields: object): void {
   const named = request.headers.get('if-match')
   if (named === null || named.trim() === '*') return
   if (!named.split(',').some((one) => one.trim() === versionOf(fields))) throw new NewerVersion()
 }
 
-/** Runs a change. If a newer version exists, its error has the present result of `read`, and that version. */
+/** Runs a change. If a newer version exists, the error contains the present result of `read`, and its version. */
 export async function withCurrent<Result>(
   change: () => Promise<Result>,
   read: () => Promise<{ current: object; etag: string }>,

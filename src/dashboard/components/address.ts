@@ -1,7 +1,7 @@
 /** Page state in the URL, so that a view can be shared or bookmarked. */
 import { useSearchParams } from 'wouter'
 
-/** List filters in the URL: texts, '' = no filter. */
+/** List filters in the URL. They are texts; '' means no filter. */
 export function useAddressFilters<Name extends string>(names: readonly Name[]) {
   const [params, setParams] = useSearchParams()
   const filters = Object.fromEntries(names.map((name) => [name, params.get(name) ?? ''])) as Record<Name, string>

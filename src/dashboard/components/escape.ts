@@ -1,9 +1,9 @@
 /** Makes the Escape key close only the front dialog, not those behind it. */
 
-/** Functions that close the dialogs, in the order of opening; the last one closes the front dialog. */
+/** Functions that close the open dialogs, in the order of opening. The last one closes the front dialog. */
 const inFront: (() => void)[] = []
 
-/** Listens for Escape. Call it before rendering, since listeners are called in order of registration. */
+/** Listens for Escape. Must be called before rendering: the first registered listener is called first. */
 export function hearEscapeFirst(): void {
   const leave = (event: KeyboardEvent) => {
     const close = inFront.at(-1)

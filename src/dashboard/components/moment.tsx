@@ -9,7 +9,7 @@ export function Moment({
 }: {
   at: string | null
   isRelative?: boolean
-  /** For lists with many entries per minute. */
+  /** Shows seconds, for lists with many entries per minute. */
   hasSeconds?: boolean
   never?: string
 }) {

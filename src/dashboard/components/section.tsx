@@ -6,7 +6,7 @@ type SectionProps = {
   title?: string
   description?: ReactNode
   actions?: ReactNode
-  /** For content with its own padding, such as a table. */
+  /** Without padding, for content that has its own, such as a table. */
   isFlush?: boolean
   children: ReactNode
 }

@@ -11,7 +11,7 @@ const IN_FRONT = 400
 
 export function SessionEnded({ viewer }: { viewer: Viewer }) {
   const isOpen = viewer.hasEnded === true
-  // Otherwise Escape would close the dialog behind this one and lose its content.
+  // Without this, Escape would close the dialog behind this one, and its content would be lost.
   useEffect(() => (isOpen ? takeEscape(() => {}) : undefined), [isOpen])
   return (
     <Modal
@@ -31,7 +31,7 @@ export function SessionEnded({ viewer }: { viewer: Viewer }) {
 
 function Steps({ email }: { email: string }) {
   const [step, setStep] = useState<'password' | 'code'>('password')
-  // Repeats all queries that failed meanwhile.
+  // Repeats all queries that failed while the session had ended.
   const goOn = () => askAgain()
   return (
     <Stack gap="sm">

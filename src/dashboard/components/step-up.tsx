@@ -12,7 +12,7 @@ import { useSubmission } from './fields/use-submission'
 
 type Wait = { resolve(): void; reject(): void }
 
-/** Set while the host is mounted. */
+/** Set while the host of the dialog is mounted. */
 let showDialog: ((wait: Wait) => void) | undefined
 
 /** Runs `act`. If the server requires re-authentication, shows the dialog and runs it again. */
@@ -27,7 +27,7 @@ export async function withProof<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Renders the dialog in front of the dialog that moves money, which keeps its content. */
+/** Renders the re-authentication dialog in front of other dialogs, whose content stays. */
 export function StepUpHost() {
   const [wait, setWait] = useState<Wait>()
   useEffect(() => {

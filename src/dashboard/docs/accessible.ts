@@ -16,7 +16,7 @@ const MENDS: readonly Mend[] = [
   ['.modal-ux', region('dialog', 'API key')],
   // Tables keep their role, and indistinguishable landmarks are removed.
   ['table[role=region]', (element) => element.removeAttribute('role')],
-  // The library sets a too dark colour for numbers in code, inline.
+  // The library's inline colour for numbers in code has too little contrast.
   ['.microlight span[style*="rgb(211, 99, 99)"]', (element) => element.style.setProperty('color', '#f59a9a')],
   // Makes wide code scrollable with the arrow keys.
   ['pre.microlight, .highlight-code pre', (element) => element.setAttribute('tabindex', '0')],

@@ -18,13 +18,13 @@ type System = {
 }
 type Component = (props: OperationsProps) => unknown
 type OperationsProps = { specSelectors: { taggedOperations(): Tagged }; key?: string }
-/** The operations by tag: an ordered map of the library. */
+/** The operations by tag, in an ordered map of Swagger UI. */
 type Tagged = {
   filter(isKept: (operations: unknown, tag: string) => boolean): Tagged
   keySeq(): { toArray(): string[] }
 }
 
-/** Renders each tag's operations as an own list: a list of 150 rows or more shows only its visible part, and breaks searches. */
+/** Renders each tag's operations as its own list: a list of 150 rows or more renders only its visible part, so searches fail. */
 function listPerTag(List: Component, { React }: System): Component {
   return ({ specSelectors, ...props }) => {
     const tagged = specSelectors.taggedOperations()

@@ -33,10 +33,10 @@ export const Usd = Type.String({ title: 'Usd', description: 'Decimal USD', examp
 export const NullableUsd = Type.Union([Usd, Type.Null({ description: 'Not known' })])
 export const UsdInput = Type.String({ minLength: 1, maxLength: 20, examples: ['12.5'], description: 'Decimal USD' })
 
-/** The account in a path. */
+/** The path parameter with the account's id. */
 export const OF_ACCOUNT = { accountId: Id }
 
-/** What was charged, and what it cost the operator. */
+/** The charges of requests, and their cost for the operator. */
 export const MARGIN_SUMS = {
   requests: Type.Integer({ minimum: 0 }),
   charged: Usd,

@@ -16,7 +16,7 @@ import type { OperationCaller } from '@/people/operation'
 import type { SessionDeps } from '@/people/sign-in/visitor'
 import { CONFIRM_ALERTS_DAYS, MAX_ALERT_ADDRESSES } from './fields'
 
-/** 190 bits. */
+/** 32 base-62 characters have 190 bits. */
 const TOKEN_LENGTH = 32
 const DAY_MS = 86_400_000
 

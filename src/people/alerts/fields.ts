@@ -6,11 +6,11 @@ export const CONFIRM_ALERTS_DAYS = 7
 
 export type MailWords = {
   label: string
-  /** What one gets whose role gets alerts of the whole account. */
+  /** The text for members whose role gets alerts about the whole account. */
   all: string
-  /** What others get of it; undefined if nothing. */
+  /** The text for other members; undefined if they get no such mail. */
   own?: string
-  /** What is turned off, after "No more". */
+  /** The text after "No more", when the mail is turned off. */
   noMore: string
 }
 

@@ -21,7 +21,7 @@ type AccountSettings = NonNullable<Alerts['account']>
 
 const ALERTS = ['alerts'] as const
 
-/** The result of a change, once the page shows what is there after it. */
+/** Returns the result of a change once the page shows the new data. */
 async function shownAfter<Result>(change: Promise<Result>): Promise<Result> {
   const result = await change
   await askAgain({ queryKey: ALERTS })
@@ -56,7 +56,7 @@ export function AlertsPage() {
 
 type Kind = keyof Alerts['own'] | keyof Alerts['scheduled']
 
-/** Disabling the switch during the request would take the focus away, so it stays enabled. */
+/** A switch that stays enabled during its request: disabling it would remove the focus. */
 function MailSwitch({
   kind,
   label,
@@ -146,7 +146,7 @@ function AlwaysSent() {
   )
 }
 
-/** An empty threshold is off. */
+/** The form of the thresholds; an empty field means no alert. */
 function ThresholdsForm({ firstUsd, secondUsd }: AccountSettings) {
   const form = useForm({
     initialValues: { firstUsd: firstUsd ?? '', secondUsd: secondUsd ?? '' },

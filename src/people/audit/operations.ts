@@ -72,7 +72,7 @@ async function read(
   return mapPage(page, (row) => told(row, own))
 }
 
-/** Operators' names are hidden from customers. */
+/** An entry in a response. For actors outside the account, it hides name, details and address. */
 function told(
   { seq, at, actorId, actorEmail, action, subject, details, ip, requestId }: AuditRow,
   own: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-/** The operations on batches for a member: who sees usage sees its batches; results are for the key's owner and for administrators. */
+/** The operations on batches for a member: they see the batches whose usage they see. Results are for key owners and administrators. */
 import { inArray } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { mayDo } from '@/accounts/members/permissions'
@@ -28,7 +28,7 @@ type Context = OperationCaller & { deps: BatchDeps }
 /** The context of an operation on one batch. */
 type OneBatch = Context & { params: { id: string } }
 
-/** The number of failed requests that are shown. */
+/** Maximum failed requests that are shown. */
 const SHOWN_ERRORS = 10
 const ALL_BUT_SUCCEEDED = ['errored', 'canceled', 'expired'] as const
 
@@ -49,7 +49,7 @@ export async function showBatch(context: OneBatch): Promise<BatchDetail> {
   return await detailOf(context, await seenBatch(context))
 }
 
-/** Cancels a batch: requests that run end, the others are not sent. */
+/** Cancels a batch: running requests finish, and the others are not sent. */
 export async function cancelBatch(context: OneBatch): Promise<BatchDetail> {
   const { deps, viewer, by } = context
   const batch = await managedBatch(context)
@@ -62,7 +62,7 @@ export async function cancelBatch(context: OneBatch): Promise<BatchDetail> {
   return await detailOf(context, after)
 }
 
-/** The results so far as JSON lines, in the format of the batch's endpoint: of the requests that succeeded, or of the others. */
+/** The results so far as JSON lines, in the format of the batch's endpoint. `output`: the successful requests; `errors`: the others. */
 export async function resultFile(context: OneBatch, kind: 'output' | 'errors'): Promise<Response> {
   const batch = await managedBatch(context)
   const { batches, auth } = context.deps
@@ -89,7 +89,7 @@ async function firstErrors({ batches }: BatchDeps, batch: Batch): Promise<BatchD
   return []
 }
 
-/** The message in an error body; all formats have it at the same place. */
+/** The message of an error body. All formats have it in the same field. */
 function messageOf(body: string | null): string {
   const json = parseJson(body ?? '')
   const error = isJsonObject(json) && isJsonObject(json.error) ? json.error : {}

@@ -1,4 +1,4 @@
-/** Batches as the operations on them show them to people, with their amounts as decimal text. */
+/** Batches in responses for people, with amounts as decimal text. */
 import { type Static, Type } from '@sinclair/typebox'
 import type { Batch } from '@/batches/types'
 import { exactUsd, NullableText } from '@/console/http/wire'

@@ -20,7 +20,7 @@ import { type BatchState, STATE_WORDS } from './fields'
 
 type BatchBody = ResultOf<'GET /batches'>['items'][number]
 
-/** The queries of batches begin with it. */
+/** Prefix of the query keys of batches. */
 export const BATCHES = ['batches'] as const
 
 const TONES: Record<BatchState, Tone> = {
@@ -114,7 +114,7 @@ export function BatchProgress({ item: { requests } }: { item: BatchBody }) {
   )
 }
 
-/** What is shown before there is any batch: a call that works as it stands, with a key. */
+/** Shown while there is no batch: an example call that works as soon as it has a key. */
 function FirstBatch() {
   const catalogue = useCatalogue().data
   const model = chatModels(catalogue?.models ?? [])[0]?.id ?? catalogue?.tiers[0]?.id

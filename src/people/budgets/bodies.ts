@@ -77,7 +77,7 @@ export function readUsd(text: string, field: string, least = 0): Nano {
   throw invalidRequest('The budget must be an amount of USD such as 25 or 25.50.', field)
 }
 
-/** The limits in a budget's body: those of its fields that forms change. A key's monthly limit is not among them. */
+/** The limits of a budget that its form changes. A key's monthly limit is not among them, since it is a setting of the key. */
 export function limitsIn({ scope, windows }: BudgetBody): Record<string, string | null> {
   const own = windows.filter(({ window }) => scope !== 'key' || window !== 'month')
   return Object.fromEntries(own.map(({ window, limitUsd }) => [window, limitUsd]))
@@ -85,7 +85,7 @@ export function limitsIn({ scope, windows }: BudgetBody): Record<string, string 
 
 type LimitsBefore = Partial<Record<BudgetWindow, { limit: Nano }>>
 
-/** The same limits, of a stored budget. */
+/** Limits as {@link limitsIn} returns them, from a stored budget. */
 export function limitsBefore(scope: StoredBudgetScope, limits: LimitsBefore): Record<string, string | null> {
   const own = BUDGET_WINDOWS.filter((window) => scope !== 'key' || window !== 'month')
   return Object.fromEntries(own.map((window) => [window, usdOf(limits[window]?.limit)]))
@@ -99,7 +99,7 @@ export type Known = {
   held: number
 }
 
-/** The windows of a budget; with `isWhole` including those without a limit. `now` has each window's current number. */
+/** A budget as a response body. With `isWhole` it has windows without a limit too. `now` has each window's current number. */
 export function budgetBody(
   of: Pick<BudgetBody, 'scope' | 'scopeId' | 'name'>,
   { limits, spent, held }: Known,

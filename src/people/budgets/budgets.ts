@@ -115,7 +115,7 @@ function bodyOf(of: Parameters<typeof budgetBody>[0], known: Known, isWhole: boo
 
 const fieldIn = (scope: string, scopeId: string) => (scope === 'account' ? scope : `${scope}:${scopeId}`)
 
-/** The ledger's amounts; empty for an unknown scope. */
+/** The ledger's amounts spent and held; empty for an unknown scope. */
 function countedOf(
   now: Awaited<ReturnType<Ledger['readBudgets']>>,
   scope: string,

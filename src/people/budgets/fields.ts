@@ -1,11 +1,11 @@
-/** The limits of a budget, a row for each window: the form and the routes take from here what they say of one. */
+/** The limits of a budget, one row for each window, with the texts that forms and routes share. */
 
 type Row = {
-  /** Its name in bodies and forms. */
+  /** The field's name in bodies and forms. */
   wire: `${string}Usd`
-  /** In forms and on pages. */
+  /** The text in forms and on pages. */
   label: string
-  /** For the API document. */
+  /** The text in the API document. */
   words: string
 }
 

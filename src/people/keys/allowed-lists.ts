@@ -8,7 +8,7 @@ import { type Field, KEY_FIELDS, type KeyRules } from './fields'
 
 const { allowedModels, allowedProviders } = KEY_FIELDS
 
-/** The most bytes that both lists take in a body: three bytes a character, with quotes and comma. */
+/** Maximum bytes of both lists in a body: three bytes a character, with quotes and comma. */
 export const MAX_ALLOWED_BYTES = [allowedModels, allowedProviders].reduce(
   (bytes, { items: { most, chars } }) => bytes + most * (3 * chars + 3),
   0,

@@ -38,7 +38,7 @@ export function checkFields({ accountRole }: Member, changes: KeyChanges): void 
 }
 
 /**
- * Throws 403 if the person may not make a service key, and `invalid_request` without an explicit budget, since no member's budget limits
+ * Throws 403 if the person may not make a service key. Throws `invalid_request` if the budget is missing, since no member's budget limits
  * such a key.
  */
 export function checkService({ accountRole }: Member, body: { monthlyBudgetUsd?: string | null }): void {
@@ -50,7 +50,7 @@ export function checkService({ accountRole }: Member, body: { monthlyBudgetUsd?:
   throw new GatewayError('invalid_request', message, { code: 'budget_required', param: 'monthlyBudgetUsd' })
 }
 
-/** The limits that a new key is compared with: none; for a management key without `budgets:write` a budget of 0. */
+/** The limits to compare a new key with: none. For a management key without `budgets:write`: a budget of 0, so that it can't give one. */
 export function limitsOfNone(member: Member): OwnLimits {
   return mayBudget(member) ? NO_LIMITS : { ...NO_LIMITS, monthlyBudget: ZERO_NANO }
 }
@@ -60,7 +60,7 @@ function mayBudget({ managementScopes }: Member): boolean {
   return managementScopes === undefined || holds(managementScopes, 'budgets:write')
 }
 
-/** Throws 403 if a management key without `budgets:write` would take a key out of its member's budgets. */
+/** Throws 403 if a management key without `budgets:write` would transfer a key, which takes it out of its member's budgets. */
 export function checkTransfer(member: Member, { createdBy }: Pick<KeyListing, 'createdBy'>): void {
   if (createdBy !== null && !mayBudget(member)) throw scopeMissing('budgets:write')
 }
@@ -78,7 +78,7 @@ function paramOf(field: keyof KeyChanges): string {
   return field === 'name' ? field : fieldOf(field).wire
 }
 
-/** Throws 403 if a member whose role allows no keys wants to switch off another member's key. */
+/** Throws 403 if a member whose role allows no keys wants to deactivate another member's key. */
 export function checkSwitch({ accountRole, userId }: Member, { createdBy }: Pick<KeyListing, 'createdBy'>): void {
   if (!mayDo(accountRole, 'keys.use') && createdBy !== userId) throw notPermitted()
 }

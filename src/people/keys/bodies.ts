@@ -29,14 +29,14 @@ import {
 } from './fields'
 import { AllowedAddresses, KeyTagsField, readAddresses, readTags } from './key-lists'
 
-/** All lists of a key in a body, three bytes a character, and the few fields beside them. */
+/** Maximum bytes of a key's body: its lists with three bytes a character, and the few other fields. */
 export const MAX_KEY_BODY_BYTES = MAX_ALLOWED_BYTES + 4096
 const MAX_MOMENT_CHARS = 40
 
 const NullableInteger = orNull(Type.Integer())
 const Texts = orNull(Type.Array(Type.String()))
 
-/** The schemas of each kind: as a body has it, and as a key that is shown. */
+/** The schemas of each kind of setting: in a request body, and in a response. */
 const SCHEMAS: Record<Kind, { taken(field: Field): TSchema; shown: TSchema | ((field: Field) => TSchema) }> = {
   count: {
     taken: ({ words }) => orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_LIMIT }), { description: words }),
@@ -85,7 +85,7 @@ function shown(isLimit: boolean) {
   return Object.fromEntries(rows.map((field) => [field.wire, shownField(field)]))
 }
 
-/** Rules for several keys, as a body changes them and as they are shown. */
+/** The schemas of rules for several keys, in requests and in responses. */
 export const RULES_TAKEN = rulesOf(TAKEN)
 export const SHOWN_RULES = ofEachRule((name) => shownField(fieldOf(name))) as Shown<RuleName>
 
@@ -96,7 +96,7 @@ const WithoutMyAddress = Type.Optional(
   }),
 )
 
-/** Not all blanks. */
+/** At least one character is not blank. */
 const Name = Type.String({ minLength: 1, maxLength: KEY_NAME.most, pattern: '\\S' })
 
 export const NewKeyBody = exactly(
@@ -163,7 +163,7 @@ export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMon
   }
 }
 
-/** The name and the settings in a key's body: those of its fields that forms change. */
+/** The name and the settings of a key in a response: the fields that its form changes. */
 export function settingsIn({ name, limits, ...others }: KeyBody): { name: string } & WireSettings {
   const values: WireSettings = { ...others, ...limits }
   const fields = FIELD_ROWS.map(({ wire }) => [wire, values[wire as keyof WireSettings]])
@@ -210,7 +210,7 @@ function spentInMonth(key: KeyListing, nowMs: number): Nano {
 type KeyBounds = {
   catalog: Catalog
   ceilings: DefaultLimits
-  /** The rules for all keys of the account, and of its member. */
+  /** The account's rules for all its keys, and the member's rules for theirs. */
   bounds: readonly Bound[]
   nowMs: number
   present?: KeyListing

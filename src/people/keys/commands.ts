@@ -19,7 +19,7 @@ import { RULE_OPTIONS, readRules } from './rule-options'
 const KEY = required('ID', "the key's id, not the key itself")
 const ALLOW = required('LIST', 'addresses and networks such as 203.0.113.0/24,2001:db8::/32, or everywhere')
 
-/** Fifty networks of IPv6, and more than eight tags. */
+/** Enough for fifty IPv6 networks, or for more than the eight tags. */
 const MAX_LIST_CHARS = 3_000
 
 function expectKind<Outcome extends { kind: string }, Kind extends string>(
@@ -173,7 +173,7 @@ export const CREATE_COMMAND: Command = {
   },
 }
 
-/** A key made by an operator gets the given limits. If its account's limits are lower, they are raised. */
+/** Raises the account's limits to those of a key that an operator makes, if they are lower. */
 async function raiseAccount({ database, ledger, accounts, defaultLimits, by }: Services, key: NewKey): Promise<void> {
   const account = await accounts.find(key.accountId)
   if (!account) return

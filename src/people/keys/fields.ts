@@ -8,15 +8,15 @@ import { MAX_TAGS } from '@/usage/tags'
 type Kinds = {
   count: { value: number | null; wire: number | null; form: number | '' }
   usd: { value: Nano | null; wire: string | null; form: string }
-  /** Milliseconds since 1970; ISO 8601; a day, yyyy-mm-dd, whose end in the viewer's time zone is meant. */
+  /** Code: milliseconds since 1970. Bodies: ISO 8601. Forms: a day, yyyy-mm-dd, until its end in the viewer's time zone. */
   moment: { value: number | null; wire: string | null; form: string }
   /** Ids of models or providers in the catalogue. */
   ids: { value: readonly string[] | null; wire: string[] | null; form: string[] }
-  /** In a form, one network per line. */
+  /** Forms have one network per line. */
   networks: { value: readonly string[] | null; wire: string[] | null; form: string }
-  /** In a form, with commas or blanks between them. */
+  /** In forms, commas or blanks separate the tags. */
   tags: { value: readonly string[] | null; wire: string[] | null; form: string }
-  /** In a form, with commas or blanks between them. */
+  /** In forms, commas or blanks separate the regions. */
   regions: { value: readonly string[] | null; wire: string[] | null; form: string }
   flag: { value: boolean; wire: boolean; form: boolean }
 }
@@ -26,21 +26,21 @@ export type FormValue<One extends Kind> = Kinds[One]['form']
 
 type Row = {
   kind: Kind
-  /** Its name in bodies, forms and the audit log, if that is another. */
+  /** The setting's name in bodies, forms and the audit log, if it differs. */
   wire?: string
   /** Its column in `api_keys`, if the name differs. */
   column?: string
-  /** Whether the key's body has it among `limits`. */
+  /** Whether the setting is in the body's `limits`. */
   isLimit: boolean
   /** The text in the API document. */
   words: string
-  /** The members who may set it, if not all who change keys; others get `refusal` as the error. */
+  /** The permission that is needed to set it, beside the one to change keys. Others get `refusal` as the error. */
   may?: { permission: 'limits.raise'; refusal: string }
   /** The permission to raise it, if it is a limit of the ledger. */
   raise?: 'limits.raise' | 'budgets.change'
-  /** The highest number of a count, if not {@link MAX_KEY_LIMIT}. */
+  /** Maximum of a count, if not {@link MAX_KEY_LIMIT}. */
   most?: number
-  /** The most items of a list, and the most characters of each. */
+  /** Maximum items of a list, and maximum characters of each. */
   items?: { most: number; chars: number }
   /** In forms: its label, help text, an example, and the text for no value. */
   label: string
@@ -50,10 +50,10 @@ type Row = {
   shownAs?: string
 }
 
-/** A setting, with the names that its row leaves out. */
+/** A setting, including the names that its row omits. */
 export type Field = Row & { wire: string; column: string }
 
-/** The name of a key, which has a field of its own in forms. */
+/** The name of a key, which is no setting: forms have a field of their own for it. */
 export const KEY_NAME = {
   most: 200,
   label: 'Name',
@@ -62,10 +62,10 @@ export const KEY_NAME = {
   missing: 'Give the key a name, such as the program that will use it.',
 }
 
-/** The most characters of an amount in USD. */
+/** Maximum characters of an amount in USD. */
 export const MAX_USD_CHARS = 20
 
-/** The highest limit of a key that the database column can store; far more than one gateway serves. */
+/** Maximum of a key's limits: the database column can store it, and no gateway serves as much. */
 export const MAX_KEY_LIMIT = 2_000_000_000
 
 const COUNT_WORDS = "at most the account's `ceilings`; null = the service's default"
@@ -167,7 +167,7 @@ export const KEY_FIELDS = {
   },
 } as const satisfies Record<string, Row>
 
-/** What holds for all keys of an account, in the order of its form. */
+/** The rules for all keys of an account, in the order of its form. */
 const POLICY_FIELDS = {
   allowedModels: {
     ...{ kind: 'ids', isLimit: true, items: KEY_FIELDS.allowedModels.items },
@@ -199,7 +199,7 @@ export const MAX_KEY_AGE_DAYS = POLICY_FIELDS.maxKeyAgeDays.most
 /** A rule that accounts, members and keys have. The narrowest applies. */
 export type RuleName = Exclude<keyof typeof POLICY_FIELDS, 'maxKeyAgeDays'>
 export type KeyRules = Pick<KeySettings, RuleName>
-/** In bodies. Their names are the same there. */
+/** Rules in bodies, where they have the same names. */
 export type WireRules = Pick<WireSettings, RuleName>
 
 /** Every rule for all keys of an account. */
@@ -217,7 +217,7 @@ export function ofEachRule<Of>(of: (name: RuleName) => Of): Record<RuleName, Of>
   return Object.fromEntries(RULE_NAMES.map((name) => [name, of(name)])) as Record<RuleName, Of>
 }
 
-/** The rules as bodies and columns have them: with lists of their own. */
+/** A copy of the rules for bodies and columns: lists are copied, too. */
 export function copyRules(rules: KeyRules): WireRules {
   return ofEachRule((name) => {
     const rule = rules[name]
@@ -225,7 +225,7 @@ export function copyRules(rules: KeyRules): WireRules {
   }) as WireRules
 }
 
-/** The properties of an object with the names of rules. */
+/** Those properties of an object that have the names of rules. */
 export function rulesOf<Rules extends Record<RuleName, unknown>>(rules: Rules): Pick<Rules, RuleName> {
   return ofEachRule((name) => rules[name]) as Pick<Rules, RuleName>
 }
@@ -242,12 +242,12 @@ export type WireSettings = { [Name in KeyField as WireName<Name>]: Kinds[Rows[Na
 
 export type FormSettings = { [Name in KeyField as WireName<Name>]: Kinds[Rows[Name]['kind']]['form'] }
 
-/** The names in bodies of settings that are limits. */
+/** The names that the settings among a body's `limits` have there. */
 export type LimitName = {
   [Name in KeyField]: Rows[Name]['isLimit'] extends true ? WireName<Name> : never
 }[KeyField]
 
-/** Every setting, with its name in the service. */
+/** Every setting as a row with all its names. */
 export const FIELD_ROWS = Object.entries<Row>(KEY_FIELDS).map(([name, row]) => ({
   ...{ wire: name, column: name, ...row },
   name: name as KeyField,

@@ -1,4 +1,4 @@
-/** The budgets that bind a key, as its page shows them. */
+/** The budgets that limit a key, in the form that its page shows. */
 import { Type } from '@sinclair/typebox'
 import { holds } from '@/accounts/management/scopes'
 import { mayDo } from '@/accounts/members/permissions'

@@ -1,6 +1,4 @@
-/**
- * A key's lists in request bodies: allowed networks, which must not lock out their editor, and tags, by which the key's usage is grouped.
- */
+/** A key's lists in request bodies: allowed networks, which must not lock out their editor, and tags, by which usage is grouped. */
 import { Type } from '@sinclair/typebox'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { clientAddress } from '@/http/client-address'

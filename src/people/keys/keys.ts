@@ -45,9 +45,7 @@ export type KeyDeps = GuardDeps & {
   readKeyUsage: ReadKeyUsage
   /** The rules for all keys of an account; undefined if the account doesn't exist. */
   readKeyPolicy(accountId: string): Promise<KeyPolicy | undefined>
-  /**
-   * Changes the given rules, from the next request of each of the account's keys on. `check` gets the present rules, locked, and may throw.
-   */
+  /** Changes the given rules for the next request of each of the account's keys. `check` gets the present rules, locked, and may throw. */
   changeKeyPolicy(
     accountId: string,
     policy: Partial<KeyPolicy>,
@@ -57,7 +55,7 @@ export type KeyDeps = GuardDeps & {
   readMemberKeyPolicy(of: { accountId: string; userId: string }): Promise<KeyRules | undefined>
   /** The networks from which all keys of an account may be used; undefined if the account doesn't exist. */
   readAddresses(accountId: string): Promise<Addresses | undefined>
-  /** Changes them for the next request of each of the account's keys. */
+  /** Changes these networks; they apply to the next request of each of the account's keys. */
   changeAddresses(
     accountId: string,
     addresses: Addresses,
@@ -112,7 +110,7 @@ export async function listKeys({ deps, viewer }: KeyContext, query: PageRequest)
   }
 }
 
-/** The limits of a key without its own. */
+/** The limits of a key without limits of its own. */
 function defaultsBelow(limits: DefaultLimits, ceilings: DefaultLimits): DefaultLimits {
   return {
     requestsPerMinute: Math.min(limits.requestsPerMinute, ceilings.requestsPerMinute),
@@ -128,7 +126,7 @@ async function readCeilings({ accounts, catalog }: KeyDeps, { accountId }: Membe
   return ceilingsOf(account, catalog.current.limits)
 }
 
-/** Makes a key; the answer has its text. */
+/** Makes a key. Only this response contains the key's text. */
 export async function createKey(context: KeyContext, body: Static<typeof NewKeyBody>) {
   const { deps, viewer, by } = context
   const { accountId, userId, managementKeyId, operatorKeyId } = viewer
@@ -156,8 +154,8 @@ export async function changeKey(context: OneKey, body: KeyChangesBody): Promise<
 }
 
 /**
- * The requested settings of a key that belongs to the member `createdBy`, or to no member. `checkLimits` throws if the key's own limits are
- * lower.
+ * The requested settings of a key that belongs to the member `createdBy`, or to no member. `checkLimits` throws if the settings allow more
+ * than the given limits and this member may not allow that.
  */
 async function readChanges(
   { deps, viewer, request }: KeyContext,
@@ -176,7 +174,7 @@ async function readChanges(
   return { changes, checkLimits: (limits: OwnLimits) => checkRaise(viewer, changes, limits, defaults) }
 }
 
-/** The limits that a key of this member, or of no member, must not exceed. */
+/** The rules that limit a key of this member, or of no member. */
 async function readBounds(deps: KeyDeps, { accountId }: Member, userId: string | null): Promise<Bound[]> {
   const ofAccount = await deps.readKeyPolicy(accountId)
   if (!ofAccount) throw refused('unknown_account')
@@ -210,7 +208,7 @@ export async function showKey(context: OneKey) {
   }
 }
 
-/** Gives a key another text, which the answer has. */
+/** Gives a key a new text, which only this response contains. */
 export async function rotateKey(context: OneKey, body: Static<typeof RotationBody>) {
   const { deps, viewer, by, params } = context
   const overlapMs = readOverlap(body)
@@ -222,7 +220,7 @@ export async function rotateKey(context: OneKey, body: Static<typeof RotationBod
 
 type ChangeState = (apiKeys: ApiKeys, keyId: string, accountId: string, by: ChangedBy) => Promise<ChangeKeyOutcome>
 
-/** Changes a key otherwise than by its fields, if `check` doesn't throw. */
+/** Changes a key's state, if `check` doesn't throw. */
 export async function changeState(
   context: OneKey,
   change: ChangeState,

@@ -4,7 +4,7 @@ import { type Refusal, refusalError } from '@/people/operation'
 
 const UNKNOWN_KEY = { error: 'not_found', code: 'key_not_found', message: 'There is no such API key.' } as const
 
-/** Refusals by the outcome of the change. */
+/** Refusals, by the outcome of the change. */
 export const KEY_REFUSALS = {
   unknown_key: { ...UNKNOWN_KEY, command: () => 'there is no key of that id' },
   deleted: { ...UNKNOWN_KEY, command: (id: string) => `the key ${id} was deleted` },

@@ -1,4 +1,4 @@
-/** The options of commands for the rules that accounts, members and keys have: models, providers, and where content may go. */
+/** The options of commands for the rules that accounts, members and keys have: models, providers, retention, training and regions. */
 import { findSold } from '@/catalog/aliases'
 import type { Catalog } from '@/catalog/types'
 import { REGION_PATTERN } from '@/chat/preferences'
@@ -18,7 +18,7 @@ export const RULE_OPTIONS = {
   regions: optional('LIST', `where content may be processed, such as eu,us-east-1, or ${EVERY}; left out, it stays`),
 }
 
-/** Reads the options. The returned function looks ids up in a catalogue. */
+/** Reads the options. The returned function finds their ids in a catalogue. */
 export function readRules(values: Values): (catalog: Catalog) => Partial<KeyRules> {
   const [zeroRetention, noTraining] = ['zero-retention', 'no-training'].map((name) => readYesNo(values, name))
   const regions = readList(values, 'regions', (name) => (REGION.test(name) ? name : undefined))

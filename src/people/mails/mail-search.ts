@@ -8,7 +8,7 @@ import { type Page, type PageRequest, page } from '@/db/paging'
 type MailSearch = PageRequest & {
   state?: MailState
   kind?: MailKind
-  /** The whole address, in any case. */
+  /** The whole e-mail address, in any case. */
   to?: string
 }
 
@@ -48,7 +48,7 @@ type WaitingMails = {
   kind: string
   /** Mails that are sent as soon as a server accepts them. */
   waiting: number
-  /** Age of the oldest of them; 0 if there is none. */
+  /** Age in seconds of the oldest waiting mail; 0 if there is none. */
   oldestSeconds: number
   /** Mails postponed to a later hour, because the hourly limit of their account or person is used up. */
   held: number

@@ -1,4 +1,4 @@
-/** The part of the page of keys that is about management keys, for owners and admins. */
+/** The management keys' section on the page of keys, for owners and admins. */
 import { Anchor, Badge, Box, Button, Group, Select, SimpleGrid, Text, TextInput, VisuallyHidden } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
@@ -24,7 +24,7 @@ type Scope = ManagementKey['scopes'][number]
 
 const MANAGEMENT_KEYS = ['management-keys'] as const
 
-/** Scopes of a management key by resource: reading, and, if the resource can be changed, reading with changing. */
+/** A management key's scopes by resource. `read`: reading. `write`: reading and changing, if the resource can be changed. */
 const RESOURCES = [
   { label: 'API keys', read: 'keys:read', write: 'keys:write' },
   { label: 'Budgets', read: 'budgets:read', write: 'budgets:write' },
@@ -34,7 +34,7 @@ const RESOURCES = [
   { label: 'Audit log', read: 'audit:read' },
 ] as const satisfies readonly { label: string; read: Scope; write?: Scope }[]
 
-/** The result of a change, once the list has it. */
+/** Returns the result of a change once the list shows it. */
 async function changed<Result>(change: Promise<Result>): Promise<Result> {
   const result = await change
   await askAgain({ queryKey: MANAGEMENT_KEYS })

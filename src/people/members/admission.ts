@@ -9,7 +9,7 @@ export const MAX_MEMBERS = 500
 
 export type AdmissionRefusal = { kind: 'already_member' | 'too_many_members' | 'too_many_owned' }
 
-/** Locks the account, so that its changes of members run one at a time. False if it is no organisation. */
+/** Locks the account, so that changes of its members run one at a time. Returns whether it is an organisation. */
 export async function lockOrganisation(transaction: Transaction, accountId: string): Promise<boolean> {
   return (await lockAccount(transaction, accountId))?.kind === 'organisation'
 }
@@ -33,7 +33,7 @@ export async function admit(
   return inserted.length === 0 ? { kind: 'already_member' } : undefined
 }
 
-/** Checks the number of owned accounts with the person's row locked, so that two accounts cannot exceed it together. */
+/** Refuses a person who owns too many accounts. The person's row is locked, so that two simultaneous changes cannot exceed the limit. */
 export async function refuseOwner(
   transaction: Transaction,
   userId: string,

@@ -71,7 +71,7 @@ export async function declineInvitation(
   })
 }
 
-/** Runs with the account locked, so of two simultaneous answers or revocations the second sees the first's outcome. */
+/** The token's open invitation. The account is locked, so of two simultaneous answers, the second sees the first's outcome. */
 async function findOpen(
   transaction: Transaction,
   token: string,

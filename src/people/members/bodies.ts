@@ -13,7 +13,7 @@ import { CREDENTIAL_KINDS } from './credentials'
 
 export const Role = oneOf(ACCOUNT_ROLES)
 
-/** What a path names. */
+/** The parameters in paths of members and invitations. */
 export const MEMBER_NAMES = { userId: Type.String({ minLength: 1, maxLength: 100, pattern: '^[\\w-]+$' }) }
 export const INVITATION_NAMES = { invitationId: Type.String({ minLength: 1, maxLength: 64, pattern: '^\\w+$' }) }
 
@@ -58,7 +58,7 @@ export const NewCompany = exactly({
   vatId: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9 .-]{2,30}$', description: 'Kept as it is written' })),
 })
 
-/** The company that a body names. Throws `invalid_request` for a country that does not exist. */
+/** The company in a body. Throws `invalid_request` for a country that does not exist. */
 export function companyOf({ name, country, vatId }: Static<typeof NewCompany>): Static<typeof Company> {
   if (!isCountry(country)) throw invalidRequest('There is no country of these two letters.', 'country')
   return { name: name.trim(), country, vatId: vatId?.trim() || null }

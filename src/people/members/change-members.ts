@@ -163,7 +163,7 @@ export async function removeMember(
   })
 }
 
-/** An invitation always ends with its sender's role. */
+/** Keeps or revokes lost credentials as `fate` says. Invitations are always revoked with their sender's role. */
 function ending(fate: Fate, lost: readonly Credential[]): Credential[] {
   return lost.filter(({ kind }) => fate === 'revoke' || kind === 'invitation')
 }
@@ -229,7 +229,7 @@ async function isLastOwner(transaction: Transaction, accountId: string, userId: 
   return (await findRow(transaction, memberships, isOther)) === undefined
 }
 
-/** If a person leaves the account that was created with them, they get a new account, and the organisation gets another owner's address. */
+/** A person who leaves the account that was created with them gets a new account. The organisation gets another owner's address. */
 async function giveAnother(transaction: Transaction, accountId: string, userId: string): Promise<void> {
   const [owner] = await transaction
     .select({ email: users.email })

@@ -1,4 +1,4 @@
-/** A member's credentials that work without the member being present, and the roles that may have them. */
+/** A member's credentials that work while the member is absent, and the roles that may have them. */
 import { and, asc, eq, exists, gt, inArray, isNull, or, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { type HeldKind, mayGive, mayHold } from '@/accounts/members/permissions'
@@ -15,9 +15,9 @@ export type CredentialKind = (typeof CREDENTIAL_KINDS)[number]
 export type Credential = {
   kind: CredentialKind
   id: string
-  /** The name of a key, the address of an invitation. */
+  /** A key's name, or an invitation's address. */
   name: string
-  /** The roles that may have it. */
+  /** The roles that may have the credential. */
   roles: AccountRole[]
 }
 
@@ -110,10 +110,10 @@ export type KeyEnd = { deactivate(keyId: string, accountId: string, by: ChangedB
 
 type KeysEnding = { accountId: string; userId: string; by: ChangedBy }
 
-/** How often keys are looked up and deactivated: a look is repeated if a key was made in between. */
+/** Maximum times that keys are looked up and deactivated: this is repeated if a key was made in between. */
 const MAX_LOOKS = 3
 
-/** Runs `change`. If active keys prevent it, first deactivates them on every gateway: then it can be repeated if Redis fails. */
+/** Runs `change`. If active keys prevent it, deactivates them on every gateway and repeats it. Callers may repeat after a failure. */
 export async function endingKeys<Outcome extends { kind: string }>(
   { db }: Database,
   keys: KeyEnd,

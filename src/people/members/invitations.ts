@@ -11,11 +11,11 @@ import { randomBase62, randomId, sha256Hex } from '@/lib/ids'
 import { lockOrganisation } from './admission'
 
 export const INVITATION_DAYS = 7
-/** Per account: pending at once, and made in 24 hours. */
+/** Per account: maximum pending invitations, and maximum invitations made in 24 hours. */
 export const MAX_PENDING = 50
 export const MAX_A_DAY = 100
 
-/** 190 bits. */
+/** 32 base-62 characters have 190 bits. */
 const TOKEN_LENGTH = 32
 const DAY_MS = 86_400_000
 const MAX_LISTED = 2 * MAX_PENDING
@@ -49,14 +49,14 @@ export type InvitationRefusal = {
     | 'too_many_a_day'
 }
 
-/** The inviting person and account. `tell` writes the mail, in the transaction that makes the invitation. */
+/** The inviting person and account. `tell` writes the mail in the transaction that makes the invitation. */
 type Inviting = {
   accountId: string
   by: ChangedBy & { actor: { userId: string } }
   tell?(transaction: Transaction, invitation: SentInvitation): Promise<void>
 }
 
-/** Invites an address, known or not. A pending invitation to it is revoked. */
+/** Invites an address, with or without a user. A pending invitation to it is revoked. */
 export async function invite(
   { db }: Database,
   { accountId, by, tell }: Inviting,

@@ -9,13 +9,13 @@ import { expectVersion } from '@/people/version'
 import { refused } from './refusals'
 
 export type MemberPolicyDeps = KeyDeps & {
-  /** Changes what is named, for the next request of each of the member's keys. */
+  /** Changes the given rules; they apply to the next request of each of the member's keys. */
   changeMemberKeyPolicy(change: MemberPolicyChange): Promise<'updated' | 'unknown_member'>
 }
 
 type OneMember = OperationCaller & { deps: MemberPolicyDeps; params: { userId: string } }
 
-/** The rules of a member: developers see their own. */
+/** The rules of a member. Developers see only their own rules. */
 export async function showPolicy({ deps, viewer, params: { userId } }: OneMember) {
   const { accountId, accountRole } = viewer
   const isSeen = userId === viewer.userId || mayDo(accountRole, 'usage.readAll')

@@ -1,4 +1,4 @@
-/** Why an operation on members or invitations was refused: as routes say it, and as commands do. */
+/** Refusals of operations on members and invitations, as errors of routes and of commands. */
 import type { GatewayError } from '@/chat/error'
 import { notVerified } from '@/console/auth/failure'
 import { type Refusal, refusalError } from '@/people/operation'
@@ -9,12 +9,12 @@ import { type InvitationRefusal, MAX_A_DAY, MAX_PENDING } from './invitations'
 
 type Refused = MemberRefusal | InvitationRefusal | AnswerRefusal | { kind: 'organisation_already' }
 
-/** The error of a route that refuses. */
+/** The error of a route for a refused operation. */
 export function refused(outcome: Refused): GatewayError {
   return outcome.kind === 'not_verified' ? notVerified() : refusalError(refusalOf(outcome))
 }
 
-/** What is said of a refusal. */
+/** The texts of a refusal. */
 export function refusalOf(outcome: Exclude<Refused, { kind: 'not_verified' }>): Refusal {
   switch (outcome.kind) {
     case 'not_organisation':

@@ -1,4 +1,4 @@
-/** Sends invitations by mail, in the name of the person who asks or of the maker of their management key. */
+/** Sends invitations by mail, in the name of the requesting person or of the maker of the management key. */
 import type { MailDesk } from '@/accounts/mails/outbox'
 import { GatewayError } from '@/chat/error'
 import { invitationsTo, resendsOf } from '@/console/auth/limits'

@@ -152,7 +152,7 @@ function readAmount(text: string): Nano {
   throw invalidRequest('usd: must be an amount of USD such as 25 or 12.50, and not zero.', 'usd')
 }
 
-/** References that begin with one of these words are the service's own. */
+/** References that begin with one of these words are reserved for the service. */
 const OWN_REFERENCE = /^(?:payment|refund|reversal|transfer|adjustment):/
 
 function readReference(text: string): string {

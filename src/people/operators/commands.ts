@@ -62,7 +62,7 @@ export const OPERATOR_KEY_COMMANDS: readonly Command[] = [
   },
 ]
 
-/** Only creating a key needs the service's name from the catalogue. Other commands work with a faulty catalogue. */
+/** The name of the service from the catalogue is only needed to create a key. So other commands work with a faulty catalogue. */
 function keysOf({ database }: Services, service = '') {
   return createOperatorKeys(database, service)
 }

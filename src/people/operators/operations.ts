@@ -15,7 +15,7 @@ type Operation<
   Gives extends TSchema = TSchema,
 > = Declaration<Path, Takes, Gives> & {
   scope: OperatorScope
-  /** Parameters that the operation reads from the address by itself. */
+  /** Parameters that the operation itself reads from the URL. */
   parameters?: readonly Parameter[]
   run(call: accounts.OperatorCall<Path>, input: Static<Takes>): Promise<Static<Gives>>
 }

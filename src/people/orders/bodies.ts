@@ -104,11 +104,11 @@ export const OrderDetailBody = Type.Composite([
 ])
 export type OrderDetailBody = Static<typeof OrderDetailBody>
 
-/** Data that the order itself lacks: the seller, and the viewer. */
+/** Data that the order itself does not contain: the seller, and facts about the viewer. */
 type OrderFacts = {
   seller: Parties['seller']
   viewerEmail: string
-  /** The provider, if it makes invoices or receipts of its own. */
+  /** The provider's name, if it makes invoices or receipts itself. */
   documentsOf: string | undefined
 }
 
@@ -182,7 +182,7 @@ function receiptBody(order: OrderDetails) {
   const { paidAt, reference, paidCents, refundedCents, chargedBackCents } = order
   if (paidAt === null) return null
   const taxCents = sumOf(order.payments.filter(({ state }) => state === 'credited').map((payment) => payment.taxCents))
-  // Without tax, the part of a returned payment beyond the credit is no tax.
+  // If the payment had no tax, all of a returned payment is without tax.
   const taxReturnedCents = taxCents === 0 ? 0 : sumOf(order.reversals.map(taxReturnedBy))
   const totalCents = paidCents + taxCents - refundedCents - chargedBackCents - taxReturnedCents
   return {
@@ -197,7 +197,7 @@ function receiptBody(order: OrderDetails) {
   }
 }
 
-/** The returned amount beyond the credit is tax. Negative if a return was undone. */
+/** The tax in a returned payment: the part beyond the credit. Negative if a return was undone. */
 function taxReturnedBy({ state, kind, amountCents, movedCents, matchedCents }: Reversal): number {
   if (state !== 'applied') return 0
   const taxCents = amountCents - movedCents - matchedCents

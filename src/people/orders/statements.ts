@@ -43,7 +43,7 @@ export const CommittedBody = Type.Object({
   lines: Type.Array(Type.Object({ line: Type.Integer(), result: oneOf(LINE_RESULTS) })),
 })
 
-/** For a statement's bytes in UTF-8, all escaped in JSON, and the other fields. */
+/** Maximum bytes of a preview request: the statement in UTF-8 with every character escaped in JSON, and the other fields. */
 export const MAX_PREVIEW_BYTES = 2 * MAX_STATEMENT_CHARS + 1024
 
 export const StatementBody = exactly({

@@ -1,4 +1,4 @@
-/** Credit that an owner of two accounts moves between them. */
+/** The operations that move credit between two accounts of the same owner. */
 import { type Static, Type } from '@sinclair/typebox'
 import type { OwnAccount } from '@/accounts/members/memberships'
 import { mayDo } from '@/accounts/members/permissions'
@@ -46,7 +46,7 @@ export const TransferBody = Type.Object({
   isNew: Type.Boolean({ description: 'False if this transfer was made before' }),
 })
 
-/** Where credit can be moved to, and how much. */
+/** The accounts to which credit can be moved, and the maximum amount. */
 export async function readTransferOptions({ deps, viewer: { userId, accountId } }: TransferCall) {
   const own = (await deps.accountsOf(userId)).filter(
     ({ role, ...one }) => mayDo(role, 'credit.move') && one.accountId !== accountId,

@@ -1,7 +1,7 @@
 /** The settings of an account, one row each, for routes, page, command and audit log. CONTRIBUTING.md says how to add one. */
 
 type Row = {
-  /** The default value. */
+  /** The value of an account that has not chosen one. */
   standard: boolean
   /** The text in the API document and the command's help. */
   words: string
@@ -35,7 +35,7 @@ export const SETTING_ROWS = Object.entries<Row>(SETTINGS).map(([name, row]) => (
   ...row,
 }))
 
-/** The effective settings if these were chosen. */
+/** All settings: the chosen values, and the defaults of the others. */
 export function settingsOf(chosen: ChosenSettings): Settings {
   const standards = Object.fromEntries(SETTING_ROWS.map(({ name, standard }) => [name, standard])) as Settings
   return { ...standards, ...chosen }

@@ -32,11 +32,11 @@ export function doneWithCookies(set: Set, answer: Answer<unknown>): typeof DONE_
   return DONE_BODY
 }
 
-/** When each was last logged, so that the header cannot fill the log. */
+/** Time of the last warning, so that clients that send the header cannot fill the log. */
 const warnedAtMs = new WeakMap<AuthParts, number>()
 const WARNING_INTERVAL_MS = 3_600_000
 
-/** Either the client invented the header, or an undeclared proxy makes all its clients count as one address. Operators must know. */
+/** The header is unexpected: a client invented it, or an undeclared proxy makes all its clients count as one address. */
 function warnOfProxy(parts: AuthParts): void {
   const nowMs = performance.now()
   if (nowMs - (warnedAtMs.get(parts) ?? Number.NEGATIVE_INFINITY) < WARNING_INTERVAL_MS) return

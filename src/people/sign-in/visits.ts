@@ -1,4 +1,4 @@
-/** The operations of visitors without a session: signing up, in and out, and what mailed links lead to. */
+/** The operations of visitors without a session: signing up, in and out, and using mailed links. */
 import { Type } from '@sinclair/typebox'
 import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
 import { confirmAddress } from '@/console/auth/address/confirm'

@@ -53,7 +53,7 @@ export const UsageItem = Type.Object({
   inputTokens: Type.Integer({ description: 'Cached or not' }),
 })
 
-/** Shown on the page of a request, but not in the list. */
+/** Fields that only the page of a request shows, not the list. */
 const UNLISTED = [
   'attempts',
   'uncachedTokens',

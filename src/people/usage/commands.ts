@@ -1,4 +1,4 @@
-/** Operator commands for sales: sums, margins after providers' bills, and counts to reconcile with those. */
+/** Operator commands for sales: sums, margins after providers' bills, and token counts to compare with those bills. */
 
 import { findSold } from '@/catalog/aliases'
 import { type Command, optional, type Values } from '@/cli/command'

@@ -51,7 +51,7 @@ export const ExportQuery = Type.Composite([
 export type ExportQuery = Static<typeof ExportQuery>
 
 const DEFAULT_RANGE_MS = 30 * 86_400_000
-/** Includes requests settled while the response is prepared, despite clock differences. */
+/** Added to the present, so that requests that are settled meanwhile are included, despite clock differences. */
 const AHEAD_MS = 60_000
 
 /** The query's filter, limited to what `sight` allows. Throws 400 for inconsistent times. */

@@ -1,4 +1,4 @@
-/** Draws stacked bars with a tooltip at the pointer. For the keyboard there is a table instead. */
+/** Draws stacked bars with a tooltip at the pointer. Keyboard users have a table instead. */
 import { Box, Group, Paper, Text } from '@mantine/core'
 import { AxisBottom, AxisLeft } from '@visx/axis'
 import { scaleBand, scaleLinear, scaleOrdinal } from '@visx/scale'
@@ -8,7 +8,7 @@ import { type Bucket, type ChartData, colorOf, totalOf } from './chart-data'
 
 type BarsDrawingProps = {
   data: ChartData
-  /** Read by screen readers. */
+  /** For screen readers. */
   label: string
   width: number
   height: number
@@ -108,7 +108,7 @@ export function BarsDrawing({ data, label, width, height, formatValue }: BarsDra
   )
 }
 
-/** Parts are separated by a gap, for people who cannot distinguish their colours. Very low parts have none. */
+/** A gap separates the parts, for people who cannot distinguish their colours. Very low parts have no gap. */
 function drawnHeight(height: number): number {
   return height > 2 * SEPARATOR ? height - SEPARATOR : Math.max(0, height)
 }

@@ -5,7 +5,7 @@ export type Bucket = {
   key: string
   label: string
   longLabel?: string
-  /** Values by series name; missing values count as 0. Only for drawing: the table beside the chart has exact figures. */
+  /** Values by series name; a missing value counts as 0. Only for the drawing: the table beside it has exact figures. */
   values: Readonly<Record<string, number>>
 }
 

@@ -5,7 +5,7 @@ import { IconCheck, IconCopy } from '@tabler/icons-react'
 type CopyFieldProps = {
   label: string
   value: string
-  /** The displayed text, such as with spaces; `value` is what is copied. */
+  /** The text that is shown, for instance with spaces. The button copies `value`. */
   shown?: string
   isLabelHidden?: boolean
 }

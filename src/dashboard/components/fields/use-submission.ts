@@ -21,7 +21,7 @@ export function useSubmission<Values extends Record<string, unknown>>(
   const sender = useRef<Element | null>(null)
 
   useEffect(() => {
-    // Browsers remove the focus from the button, which is disabled during the request.
+    // The button is disabled during the request, so the browser removes the focus from it.
     if (error && !isRunning && sender.current instanceof HTMLElement) sender.current.focus()
   }, [error, isRunning])
 

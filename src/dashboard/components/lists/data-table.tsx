@@ -12,7 +12,7 @@ type Head = Pick<TableThProps, 'ta' | 'visibleFrom' | 'w'> & { title: string; is
 
 export const FIGURES = { ta: 'right', className: 'figures' } as const
 
-/** For a table that may be too wide: focusable by keyboard, with space for the scrollbar. */
+/** Props of a table that may be too wide: focusable by keyboard, with space for the scrollbar. */
 export const SCROLLED = { offsetScrollbars: 'present', viewportProps: { tabIndex: 0 } } as const
 
 type DataTableProps<Item> = Omit<TableProps, 'children'> & {

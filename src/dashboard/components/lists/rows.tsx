@@ -8,7 +8,7 @@ type RowsProps = {
   children: ReactNode
 }
 
-/** The list; its entries are {@link Row}s, or any `li`. */
+/** The list. Its entries are {@link Row}s, or other `li` elements. */
 export function Rows({ isOrdered = false, gap = 0, children }: RowsProps) {
   return (
     <Stack component={isOrdered ? 'ol' : 'ul'} gap={gap} p={0} m={0} style={{ listStyle: 'none' }}>
@@ -28,7 +28,7 @@ export function Row({ children, ...look }: BoxProps & { children: ReactNode }) {
   )
 }
 
-/** One entry with its parts at both ends. */
+/** One entry with one part at each end of the line. */
 export function SplitRow({ children, ...look }: GroupProps) {
   return (
     <Group component="li" justify="space-between" gap="sm" px="lg" py="sm" style={LINE} {...look}>

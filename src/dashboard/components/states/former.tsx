@@ -1,4 +1,4 @@
-/** Shows the previous result paler, and marked as busy, until the new one has loaded. */
+/** Shows the former result in pale colours, marked as busy, until the new result has loaded. */
 import { Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 

@@ -133,7 +133,7 @@ const GIVES = {
   rerank: 'Sorted documents',
 } as const
 
-/** What a price line is for, such as `Output image (hd)`. */
+/** The name of a price line, such as `Output image (hd)`. */
 function lineName(billable: string, variant: string | undefined): string {
   return variant === undefined ? toolLabel(billable) : `${toolLabel(billable)} (${variant})`
 }
@@ -151,7 +151,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
-/** What happens to content at a provider, in a line: what is not stated is unknown. */
+/** A provider's data terms in one line: retention, training and region. Missing terms are unknown. */
 function termsText({ retention, trains, region }: ModelBody['dataTerms'][number]): string {
   const kept = retention === 'none' ? 'no' : typeof retention === 'number' ? `${retention} days` : retention
   const training = typeof trains === 'string' ? trains : trains ? 'yes' : 'no'

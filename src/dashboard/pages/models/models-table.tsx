@@ -6,7 +6,7 @@ import { DataTable, FIGURES } from '@/dashboard/components/lists/data-table'
 import { formatCompact, formatMoney } from '@/dashboard/format'
 import { CAPABILITY_NAMES } from './model-filter'
 
-/** A phone shows names and prices only. */
+/** Width in pixels of the columns on a phone, names and prices. */
 const MIN_WIDTH = 320
 
 /** `open` shows a model's details. */

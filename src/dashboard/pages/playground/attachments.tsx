@@ -5,7 +5,7 @@ import { IconPhotoPlus } from '@tabler/icons-react'
 /** Types that every image model accepts. */
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 const MAX_IMAGES = 8
-/** Limit for all images of a message. As base64 they are a third longer, and requests may have 20 MB by default. */
+/** Maximum bytes of a message's images. In base64 they are a third larger, and a request may have 20 MB by default. */
 const MAX_BYTES = 10 * 1024 * 1024
 
 /** The valid `files` as data URLs, appended to `known`; or an error message. */

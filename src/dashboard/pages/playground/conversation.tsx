@@ -126,7 +126,7 @@ const Markdown = lazy(() =>
 
 /** Shows an answer; `text` may grow meanwhile. */
 function AnswerText({ text }: { text: string }) {
-  // Parsing a long answer again for every piece is slow, so typing gets priority.
+  // Parsing a long answer again for every piece is slow, so it waits while the person types.
   const shown = useDeferredValue(text)
   return (
     <Suspense fallback={<PlainText text={text} />}>
@@ -188,7 +188,7 @@ function Fact({ children, ...rest }: { children: React.ReactNode }) {
   )
 }
 
-/** Speed without the time to the first token; undefined if the answer is too short. */
+/** Speed after the first token; undefined if the answer is too short. */
 function tokensPerSecond({ outputTokens, durationMs, firstTokenMs }: AnswerRecord): string | undefined {
   const writingMs = durationMs - (firstTokenMs ?? 0)
   if (outputTokens < 2 || writingMs < 1) return undefined

@@ -5,7 +5,7 @@ import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import { CodeBlock } from '@/dashboard/components/code-block'
 
-/** Allowed link targets: neither the dashboard nor scripts. */
+/** Allowed link targets. The dashboard's own pages and scripts are not allowed. */
 const WEB_ADDRESS = /^(https?:\/\/|mailto:)/i
 const PLUGINS = [remarkGfm]
 

@@ -89,7 +89,7 @@ function chosenModel({ models, tiers }: Catalogue, named: string | null): string
   return ids.find((id) => id === named) ?? ids[0] ?? ''
 }
 
-/** A tier accepts images if one of its models does: the request is then routed there. */
+/** A tier accepts images if one of its models does, since it sends the request to such a model. */
 function takesImages({ models, tiers }: Catalogue, id: string): boolean {
   const candidates = tiers.find((tier) => tier.id === id)?.candidates ?? [id]
   return models.some((model) => candidates.includes(model.id) && model.capabilities.includes('images'))

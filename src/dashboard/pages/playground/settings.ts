@@ -4,11 +4,11 @@ import type { JsonObject } from '@/lib/json'
 export type Settings = {
   model: string
   system: string
-  /** '' = the model's default. */
+  /** '' is the model's default. */
   temperature: number | ''
   maxTokens: number | ''
   payer: 'session' | 'key'
-  /** Never stored, only in this page's memory. */
+  /** Only in this page's memory, never stored. */
   key: string
 }
 
@@ -44,7 +44,7 @@ function toWire({ role, text, images = [] }: Message): JsonObject {
   }
 }
 
-/** The key that a call is sent with; undefined if the session pays. */
+/** The API key that a call is sent with; undefined if the playground's own key pays. */
 export function keyOf({ payer, key }: Settings): string | undefined {
   return payer === 'key' ? key.trim() : undefined
 }

@@ -7,10 +7,10 @@ export type BookSums = Books['total']
 export type CashSums = BookSums['cash'][number]
 export type BookStep = Books['by']
 
-/** Days in UTC, yyyy-mm-dd; without `to`, up to today. */
+/** Days in UTC, yyyy-mm-dd. Without `to`, the period ends today. */
 type AskedBooks = { by: BookStep; from: string; to?: string }
 
-/** The books of a period, as far as they are in Postgres. */
+/** The books of a period. Usage that hasn't reached Postgres is missing. */
 export function useBooks(asked: AskedBooks) {
   return useQuery({
     queryKey: ['admin', 'books', asked],
@@ -39,7 +39,7 @@ export const TERMS = [
 
 const WAYS: Readonly<Record<string, string>> = { bank: 'Bank transfer', manual: 'Confirmed by an operator' }
 
-/** A way of payment for people. */
+/** The label of a way of payment. */
 export function wayLabel(way: string): string {
   return WAYS[way] ?? way.replace(/^deposit:/, 'Deposit: ')
 }

@@ -7,7 +7,7 @@ import { decimalsOf } from '@/dashboard/format'
 import { type BookSums, type Books, type CashSums, TERMS, wayLabel } from './books-data'
 import { Known } from './margin-table'
 
-/** The opening liability, all movements, and the closing liability, with all digits. */
+/** The opening liability, all movements, and the closing liability, as exact amounts. */
 export function EquationTable({ sums }: { sums: BookSums }) {
   const terms = TERMS.filter((term) => !('isRare' in term) || sums[term.name] !== '0')
   const rows = [
@@ -78,7 +78,7 @@ export function CashTable({ cash }: { cash: readonly CashSums[] }) {
   )
 }
 
-/** Cents of the row's currency, which its first cell names. */
+/** An amount with two decimals. The first cell of its row names the currency. */
 function Sum({ amount }: { amount: string }) {
   const [whole = '', cents = ''] = amount.replace('-', '−').split('.')
   return (

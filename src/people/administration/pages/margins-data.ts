@@ -8,7 +8,7 @@ export type Margin = Margins['total']
 export type GapRecord = AdminResultOf<'GET /count-gaps'>['items'][number]
 export type Gap = AdminInputOf<'GET /count-gaps'>['gap']
 
-/** The last `days` days, as far as they are in Postgres. */
+/** Margins of the last `days` days. Usage that hasn't reached Postgres is missing. */
 export function useMargins(days: number) {
   return useQuery({
     queryKey: ['admin', 'margins', days],

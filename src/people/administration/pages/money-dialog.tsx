@@ -16,7 +16,7 @@ type MoneyDialog = {
   /** The consequences, in full sentences. */
   body: ReactNode
   action: string
-  /** Missing: no amount field. */
+  /** If undefined, the dialog has no amount field. */
   amount?: { label: string; description?: string; initial: string }
   asksNegative?: boolean
   isDestructive?: boolean
@@ -24,7 +24,7 @@ type MoneyDialog = {
   run(values: MoneyDialogValues): Promise<MoneyAnswer>
 }
 
-/** The dialog of all actions that move money: consequences, amount, reason. Sent twice, it acts once: its key stays until it closes. */
+/** The dialog of all actions that move money: consequences, amount, reason. Its request key makes a form sent twice act once. */
 export function openMoneyDialog(dialog: MoneyDialog): void {
   const close = () => modals.close(id)
   const id = modals.open({ title: dialog.title, centered: true, children: <Content dialog={dialog} close={close} /> })

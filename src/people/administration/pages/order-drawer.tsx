@@ -21,7 +21,7 @@ type OrderDrawerProps = {
 }
 
 export function OrderDrawer({ orderId, close }: OrderDrawerProps) {
-  // The library's own listener would close the drawer together with a dialog in front of it.
+  // Without this, Escape would also close the drawer when a dialog is in front of it.
   useWindowEvent('keydown', ({ key, target }) => {
     const isInFront = target instanceof Element && target.closest('.mantine-Modal-content') !== null
     if (key === 'Escape' && orderId !== undefined && !isInFront) close()

@@ -38,7 +38,7 @@ function Content({ dialog, close }: { dialog: ReasonDialog; close(): void }) {
     try {
       await withProof(() => run(reason.trim()))
     } finally {
-      // Also after a refusal, because another person's change may be the cause.
+      // Also reloads after a refusal, since another person's change may be the cause.
       await adminChanged()
     }
     close()

@@ -12,7 +12,7 @@ import { formatAmount } from './words'
 
 type ShownLine = { line: PreviewLine; label: string; tone: Tone; explanation?: string }
 
-/** More rows would make scrolling slow. */
+/** Maximum lines shown at first: more rows would make scrolling slow. */
 const SHOWN_AT_ONCE = 100
 
 const EDGES: Record<Tone, string> = {

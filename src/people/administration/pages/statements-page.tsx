@@ -91,7 +91,7 @@ function StatementResult({ preview, committed, restart }: StatementResultProps) 
 /** The limit of characters, and of bytes of a file. */
 const MAX_CHARS = 20_000_000
 const TOO_LONG = 'The statement is too long: 20 MB at most.'
-/** A field with a whole long file would make the page slow. */
+/** Maximum characters shown in the field: a whole long file would make the page slow. */
 const SHOWN_CHARS = 100_000
 const DATE_ORDERS = [
   { value: 'detect', label: 'Detect from the dates' },

@@ -39,7 +39,7 @@ const MISMATCH_WORDS: Readonly<Record<string, string>> = {
   balance_limit: 'The balance would exceed the maximum of an account',
 }
 
-/** Why a payment was not credited automatically. */
+/** The reason why a payment was not credited automatically. */
 export function mismatchWords(mismatch: string | null): string {
   return MISMATCH_WORDS[mismatch ?? ''] ?? 'Fits no order'
 }

@@ -56,15 +56,15 @@ type BudgetBarProps = {
   limitUsd: string
   /** The amount granted in addition to the limit. */
   grantedUsd?: string
-  /** Shown after the limit. */
+  /** The text after the limit. */
   note: string
   endsAt: string | null
 }
 
-/** Aligns neighbouring bars, however long the texts above them are. */
+/** Aligns the bars of a row, even if the texts above them have different heights. */
 const IN_LINE = { display: 'grid', gridTemplateRows: 'subgrid', gridRow: 'span 2', rowGap: 0 }
 
-/** How much of a limit is spent, as part of a grid. */
+/** The spent part of a limit as a bar, as an element of a grid. */
 export function BudgetBar({ label, spentUsd, limitUsd, grantedUsd = '0', note, endsAt }: BudgetBarProps) {
   const limit = Number(limitUsd) + Number(grantedUsd)
   const percent = limit === 0 ? ALL : Math.min(ALL, Math.max(0, Math.round((Number(spentUsd) / limit) * ALL)))

@@ -28,7 +28,7 @@ export function useBudget({ scope, scopeId }: BudgetBody) {
   })
 }
 
-/** Sets changed limits. For new members, `givenToMembers` also gives them to present members without a budget. */
+/** Changes limits. Limits for new members can also be given to present members without a budget (`givenToMembers`). */
 export async function setBudget(
   { scope, scopeId }: BudgetBody,
   limits: Partial<LimitFields>,

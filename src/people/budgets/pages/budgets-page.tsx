@@ -58,7 +58,7 @@ export function BudgetsPage() {
   )
 }
 
-/** A budget without its own name is the only one of its section, which shows the name and the buttons. */
+/** A row of a section. If the budget has no name, it is the only one, and the section shows name and buttons. */
 function BudgetRow({ item }: { item: BudgetBody }) {
   const { name, windows } = item
   const isEmpty = windows.length === 0

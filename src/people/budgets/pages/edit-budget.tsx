@@ -36,7 +36,7 @@ type BudgetFields = LimitFields & { givenToMembers: boolean }
 
 const LABELS = Object.fromEntries(Object.values(BUDGET_FIELDS).map(({ wire, label }) => [wire, label]))
 
-/** The windows whose limits the form has: that of a month of a key is one of the key's own. */
+/** The windows whose limits the form has. A key's monthly limit is a setting of the key. */
 function windowsOf({ scope, windows }: BudgetBody) {
   return windows.filter(({ window }) => scope !== 'key' || window !== 'month')
 }

@@ -11,7 +11,7 @@ import { type BudgetBody, type BudgetWindow, grant } from './budgets-data'
 
 type GrantBudgetProps = { item: BudgetBody; name: string }
 
-/** The dialog that raises a budget until its current window ends; nothing if there is no limit to raise. */
+/** The dialog that raises a budget until its current window ends. Hidden if there is no limit to raise. */
 export function GrantBudget({ item, name }: GrantBudgetProps) {
   const [isOpen, { open, close }] = useDisclosure()
   if (item.windows.length === 0 || item.scope === 'new_member') return null

@@ -1,4 +1,4 @@
-/** The dialog that makes an API key, and the one moment in which the whole key can be seen. */
+/** The dialog that makes an API key, and shows the whole key once. */
 
 import { Button, Checkbox, Collapse, Group, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'

@@ -8,7 +8,7 @@ type Budgets = NonNullable<ReturnType<typeof useKey>['data']>['value']['budgets'
 
 const SCOPE_WORDS = { account: 'The account', member: 'Its member', key: 'This key' } as const
 
-/** The budgets that bind a key: the rest of each, as text and bar. The one that leaves least first. */
+/** The budgets that limit a key: the remaining amount of each, as text and bar, the smallest first. */
 export function KeyBudgets({ items }: { items: Budgets }) {
   if (items.length === 0) {
     return (

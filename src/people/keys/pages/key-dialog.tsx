@@ -12,7 +12,7 @@ type KeyDialogProps = {
   children: ReactNode
 }
 
-/** Opens over the page while `isOpen`. */
+/** A dialog over the page, shown while `isOpen`. */
 export function KeyDialog({ title, isOpen, close, isSticky = false, children }: KeyDialogProps) {
   const isPhone = useMediaQuery('(max-width: 40em)')
   return (
@@ -32,7 +32,7 @@ export function KeyDialog({ title, isOpen, close, isSticky = false, children }: 
 }
 
 type KeyMakerProps = Pick<KeyDialogProps, 'title' | 'isOpen' | 'close'> & {
-  /** In place of `title` once there is a key. */
+  /** The dialog's title once the key is made. */
   madeTitle: string
   /** The form, which calls `onMade` with the text of the key. */
   form(onMade: (key: string) => void): ReactNode

@@ -9,13 +9,13 @@ export type KeyForm = FormSettings & {
   withoutMyAddress: boolean
 }
 
-/** The names of its fields. */
+/** The labels of the form's fields. */
 export const KEY_LABELS: Partial<Record<keyof KeyForm, string>> = {
   name: KEY_NAME.label,
   ...labelsOf(FIELD_ROWS),
 }
 
-/** The form of a key; without one, of a key that is to be made. */
+/** The form's values for a key, or for a new key if `item` is undefined. */
 export function formOfKey(item?: KeyBody): KeyForm {
   const settings = formOf(FIELD_ROWS, item && settingsOf(item)) as FormSettings
   return { ...settings, name: item?.name ?? '', withoutMyAddress: false }

@@ -185,7 +185,7 @@ function SpendChart({ days, requests }: { days: KeyDetail['days']; requests: num
   )
 }
 
-/** Only for the drawing: the exact amounts are texts. */
+/** Formats an amount of the chart. Exact amounts are texts. */
 function formatDrawn(usd: number): string {
   return formatMoney(usd.toFixed(9).replace(/0+$/, ''))
 }

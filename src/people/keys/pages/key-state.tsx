@@ -25,7 +25,7 @@ export function KeyKind({ item: { builtIn, createdBy } }: { item: KeyBody }) {
 
 const NEARLY_SPENT = 0.8
 
-/** This month's spending, with a bar if the key has a budget. */
+/** This month's spending. If the key has a budget, a bar shows the spent part. */
 export function KeySpend({ item }: { item: KeyBody }) {
   const { monthlyBudgetUsd } = item.limits
   if (monthlyBudgetUsd === null || item.budgetUsed === null) return <Money usd={item.spentThisMonthUsd} />

@@ -42,7 +42,7 @@ export async function deleteKey({ id }: KeyBody): Promise<void> {
   await keysChanged()
 }
 
-/** A key's visible characters, for lists. */
+/** The shown characters of a key, for lists. */
 export function maskedKey({ prefix, lastFour }: KeyBody): string {
   return `${prefix}…${lastFour}`
 }

@@ -9,7 +9,7 @@ import { activate, askToDeactivate, askToDelete } from './key-actions'
 import { KeyKind, KeySpend, KeyStatus } from './key-state'
 import { type KeyBody, maskedKey } from './keys-data'
 
-/** A phone shows names with their states, and spend; a tablet not much more. */
+/** Width in pixels: a phone shows names with their states, and spend; a tablet shows few columns more. */
 const MIN_WIDTH = 320
 const COLUMNS = [
   { title: 'Name' },
@@ -20,7 +20,7 @@ const COLUMNS = [
   { title: 'Actions', isHidden: true, w: 56 },
 ] as const
 
-/** The table of the account's API keys. Rows lead to the keys' own pages. */
+/** The table of the account's API keys. Each row is a link to the key's page. */
 export function KeysTable({ items }: { items: readonly KeyBody[] }) {
   const owners = new Set(items.flatMap(({ createdBy }) => createdBy?.userId ?? []))
   return (
@@ -39,7 +39,7 @@ export function KeysTable({ items }: { items: readonly KeyBody[] }) {
 
 type KeyRowProps = {
   item: KeyBody
-  /** Several people have keys here, so each row shows the key's member. */
+  /** Whether several people have keys here: then each row shows the key's member. */
   isShared: boolean
 }
 
@@ -86,7 +86,7 @@ function KeyRow({ item, isShared }: KeyRowProps) {
 
 function KeyMenu({ item }: { item: KeyBody }) {
   const button = useRef<HTMLButtonElement>(null)
-  /** After the dialog the focus returns to the element before it, which must not be the closed menu. */
+  /** When the dialog closes, the focus returns to the element that had it before. This must not be the closed menu. */
   const ask = (question: (item: KeyBody) => void) => {
     button.current?.focus()
     question(item)

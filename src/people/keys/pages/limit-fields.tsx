@@ -19,7 +19,7 @@ export function BudgetField({ form }: FormProps) {
 /** Short fields are beside each other, lists below. */
 const isShort = ({ kind }: Field) => kind === 'usd' || kind === 'moment' || kind === 'count'
 
-/** Every setting that the viewer may say. */
+/** Every setting that the viewer may change. */
 export function LimitFields({ form }: FormProps) {
   const { defaults, ceilings } = useKeys().data ?? {}
   const may = useMay()
@@ -52,7 +52,7 @@ export function LimitFields({ form }: FormProps) {
 
 type Counts = NonNullable<ReturnType<typeof useKeys>['data']>['defaults']
 
-/** The account's own limit is that of all its keys together, so no key can have more. */
+/** The account's limit applies to all its keys together, so no key can have more. */
 function countWords(name: keyof Counts, defaults: Counts | undefined, ceilings: Counts | undefined) {
   return {
     placeholder: defaults ? `${formatCount(defaults[name])} (standard)` : 'Standard',

@@ -24,7 +24,7 @@ export function useMemberKeyPolicy(userId: string) {
   })
 }
 
-/** Changes that of the account. */
+/** Changes the account's rules for keys. */
 export async function setKeyPolicy(
   policy: Partial<KeyPolicy>,
   ifMatch: string | undefined,
@@ -34,7 +34,7 @@ export async function setKeyPolicy(
   return saved
 }
 
-/** Changes that of a member. */
+/** Changes a member's rules for keys. */
 export async function setMemberKeyPolicy(
   userId: string,
   policy: Partial<MemberKeyPolicy>,

@@ -1,4 +1,4 @@
-/** Rotating an API key: the dialog, and the notice on the page while the former text works. */
+/** Rotating an API key: the dialog, and a notice on the page while the former text still works. */
 import { Alert, Button, NativeSelect, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
@@ -67,7 +67,7 @@ function RotateForm({ item, onRotated, cancel }: RotateFormProps) {
   )
 }
 
-/** Shows until when the former text works, and whether programs still use it. */
+/** Shows when the former text stops working, and whether programs still use it. */
 export function FormerSecret({ item: { formerSecret } }: { item: KeyBody }) {
   if (!formerSecret) return null
   const { lastFour, endsAt, lastUsedAt } = formerSecret

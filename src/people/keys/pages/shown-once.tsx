@@ -29,7 +29,7 @@ export function ShownOnce({ label, value, finish, children }: ShownOnceProps) {
   )
 }
 
-/** One function for all renderings: it is called when the element appears, and when it disappears. */
+/** Always the same function, so that React calls it only when the element appears or disappears. */
 function takeFocus(part: HTMLElement | null): void {
   part?.focus()
 }

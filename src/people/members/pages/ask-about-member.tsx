@@ -1,4 +1,4 @@
-/** The dialog before a member's role changes or ends: their keys and invitations are revoked or kept. */
+/** The dialog before a member's role changes or a member leaves: their keys and invitations are revoked or kept. */
 import { Checkbox, List, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
@@ -10,9 +10,9 @@ type Question = {
   title: string
   body: string
   action: string
-  /** Their credentials that the new role may not have. */
+  /** The member's credentials that the new role may not have. */
   lost: readonly Credential[]
-  /** The account's own keys whose text the member knows. */
+  /** The account's own keys whose texts the member has seen. */
   known: readonly Credential[]
   isHarmless?: boolean
   /** API keys of a departing member always end, since nobody would own them. */

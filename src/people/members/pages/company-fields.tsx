@@ -10,7 +10,7 @@ type Fields = { name: string; country: string | null; vatId: string }
 
 const VAT_ID = /^[A-Za-z0-9 .-]{2,30}$/
 
-/** Labels include the country code, so that a search finds it too. */
+/** Labels contain the country code, so that a search finds it too. */
 const CHOICES = COUNTRIES.map((code) => ({ value: code, label: `${countryName(code)} (${code})` })).toSorted(
   (one, other) => one.label.localeCompare(other.label, 'en'),
 )

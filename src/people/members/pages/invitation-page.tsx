@@ -70,7 +70,7 @@ function Offer({ token, email }: { token: string; email: string }) {
     try {
       const address = await act()
       forgetInvitation()
-      // Reloads the document, as for every change of account, since the person's accounts changed too.
+      // Reloads the document, as for every change of account, because the person's list of accounts changed.
       window.location.assign(address)
     } catch (refusal) {
       setError(refusal instanceof Error ? refusal : new Error(String(refusal)))

@@ -17,7 +17,7 @@ export function InviteForm() {
   const form = useForm({ initialValues: EMPTY, validate: { email: checkEmail } })
   const submission = useSubmission(form, async ({ email, role }) => {
     await invite(email.trim(), role)
-    // The person may already be typing the next address.
+    // Meanwhile the person may have begun to type another address.
     if (form.getValues().email === email) form.reset()
     notifyDone(`An invitation is on its way to ${email.trim()}.`)
   })

@@ -35,7 +35,7 @@ export type Credential = Awaited<ReturnType<typeof credentialsOf>>[number]
 /** Whether credentials that a member may no longer have are revoked or kept. */
 export type Fate = 'revoke' | 'keep'
 
-/** A member's credentials that work without them. */
+/** A member's credentials that work while the member is absent. */
 export async function credentialsOf({ userId }: MemberItem) {
   return (await perform('GET /members/:userId/credentials', { userId })).items
 }
@@ -63,7 +63,7 @@ export async function changeCompany(company: { name: string; country: string; va
   await membersChanged()
 }
 
-/** Also reloads the viewer: the menu shows the account's name, and permissions depend on the role. */
+/** Reloads members and viewer: the menu shows the account's name, and permissions depend on the role. */
 export async function membersChanged(): Promise<void> {
   await Promise.all([askAgain({ queryKey: MEMBERS_KEY }), askAgain({ queryKey: VIEWER_KEY })])
 }

@@ -116,7 +116,7 @@ function RoleChoice({ member }: { member: MemberItem }) {
   )
 }
 
-/** People can only lower their own role, and only owners make owners. */
+/** The roles that can be chosen. People can only lower their own role, and only owners can make owners. */
 function choicesFor({ isSelf, role }: MemberItem, isOwner: boolean): readonly AccountRole[] {
   if (isSelf) return ROLES.slice(ROLES.indexOf(role))
   return isOwner ? ROLES : ROLES.filter((one) => one !== 'owner')

@@ -83,7 +83,7 @@ function plain(text: string): string {
 function amountFault(text: string, { minimumUsd, maximumUsd }: CreditOptions): string | null {
   const amount = plain(text)
   if (!AMOUNT.test(amount)) return 'Enter an amount such as 25 or 12.50.'
-  // Only a hint while typing: the server compares exactly.
+  // Only a hint while typing: the server does the exact comparison.
   if (Number(amount) >= Number(minimumUsd) && Number(amount) <= Number(maximumUsd)) return null
   return `Enter an amount from ${formatMoney(minimumUsd)} to ${formatMoney(maximumUsd)}.`
 }

@@ -1,4 +1,4 @@
-/** The dialog by which an owner of several accounts moves credit from the shown one to another. */
+/** The dialog with which an owner of several accounts moves credit from the shown account to another. */
 import { Button, List, Modal, Select, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'

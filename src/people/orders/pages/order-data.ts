@@ -46,7 +46,7 @@ export function useOrder(orderId: string) {
 
 export type TransferOptions = ResultOf<'GET /transfers/options'>
 
-/** The accounts to which credit can be moved, and the amount. */
+/** The accounts to which credit can be moved, and the maximum amount. */
 export function useTransferOptions() {
   return useQuery({ queryKey: ['transfer-options'], queryFn: () => perform('GET /transfers/options', {}) })
 }

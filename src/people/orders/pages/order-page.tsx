@@ -25,7 +25,7 @@ export function OrderPage() {
   const state = order.data?.state
   usePrintInLight()
   useEffect(() => {
-    // The balance and the list have another answer once the state has changed.
+    // When the order's state changes, the balance and the list of orders change too.
     if (state !== undefined && state !== 'pending') void ordersChanged()
   }, [state])
   return (

@@ -57,7 +57,7 @@ export function BankTransfer({ order }: { order: OrderDetail }) {
 export function DepositPayment({ order }: { order: OrderDetail }) {
   const { paymentUrl, paymentAccount, reference, amountUsd, events } = order
   const isProcessing = events.some(({ kind }) => kind === 'processing')
-  // The provider adds this to the URL when people return after paying.
+  // The provider adds `paid` to the URL when people return after paying.
   const hasReturned = new URLSearchParams(useSearch()).has('paid')
   const isDone = isProcessing || hasReturned
   const isCharge = order.origin === 'auto_top_up'

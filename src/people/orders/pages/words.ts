@@ -22,7 +22,7 @@ export function methodWords({ method, provider, origin, card }: Paid): string {
   return `${card ? cardWords(card) : words}, automatic`
 }
 
-/** The brands that are not written like a name. */
+/** Names of card brands that are not just the capitalised word. */
 const BRANDS: Record<string, string> = {
   amex: 'American Express',
   diners: 'Diners Club',

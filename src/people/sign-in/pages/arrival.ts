@@ -4,7 +4,7 @@ import { useLocation, useSearchParams } from 'wouter'
 import { INVITATION_PATH, rememberedInvitation } from '@/dashboard/invitation'
 import { viewerChanged } from '@/dashboard/session'
 
-/** A path of this site: `//host` and `/\host` would lead elsewhere. */
+/** A path of this site. `//host` and `/\host` would lead to another site. */
 const OWN_PATH = /^\/(?![/\\])/
 
 /** Where to go after signing in: the query's `next` if it is a path of this site, else a pending invitation or the overview. */
@@ -14,7 +14,7 @@ export function useNext(): string {
   return OWN_PATH.test(next) ? next : '/'
 }
 
-/** Continues with `next` as the newly signed-in person. */
+/** Continues to the page `next` as the person who has just signed in. */
 export function useArrival(): () => Promise<void> {
   const next = useNext()
   const [, navigate] = useLocation()

@@ -28,7 +28,7 @@ export function TotpSection({ isEnabled, isAdministrator }: TotpSectionProps) {
   const isPhone = useMediaQuery('(max-width: 48em)')
   function leave(): void {
     close()
-    // If the person leaves before saving the codes, the app may already be active.
+    // The app may already be active, even if the person leaves before saving the codes.
     void askAgain()
   }
   function start(next: Task): void {

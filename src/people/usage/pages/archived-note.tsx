@@ -6,7 +6,7 @@ import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { formatDay } from '@/dashboard/format'
 
 const STATEMENT_PATH = '/credit/statement'
-/** yyyy-mm-dd. */
+/** Characters of a day, yyyy-mm-dd. */
 const DAY_CHARS = 10
 
 /** Shown above a list whose time range includes archived records; `before` is ISO 8601. */

@@ -3,7 +3,7 @@ import type { Bucket } from '@/dashboard/components/charts/chart-data'
 import { formatMoney } from '@/dashboard/format'
 
 const MS_PER_STEP = { hour: 3_600_000, day: 86_400_000 } as const
-/** More bars than this can't be distinguished. */
+/** Maximum bars: more of them can't be distinguished. */
 const MAX_STEPS = 400
 const NANO_DIGITS = 9
 /** Significant digits of an amount on an axis. */

@@ -94,7 +94,7 @@ function NoFailures({ isFiltered, clear }: { isFiltered: boolean; clear(): void 
   return <EmptyState icon={IconMoodCheck} title="No failed request matches these filters" clear={clear} />
 }
 
-/** From here on, the service or a provider is at fault. */
+/** From this status on, the service or a provider is at fault. */
 const FIRST_SERVER_STATUS = 500
 
 /** A failed request in a list: time, key, model and reason. */

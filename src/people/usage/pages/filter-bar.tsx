@@ -99,7 +99,7 @@ type ChoiceProps = {
   data: Option[]
   value: string
   onChange(value: string): void
-  /** Hidden if there are no values to choose. */
+  /** Whether the field is hidden while there are no values to choose. */
   isOptional?: boolean
 }
 

@@ -9,7 +9,7 @@ import type { Movement } from './statement-data'
 type MovementsTableProps = {
   items: readonly Movement[]
   opening: string
-  /** Undefined if more movements must be loaded first. */
+  /** The closing balance. Undefined if more movements must be loaded first. */
   closing: string | undefined
   /** Whether it is the viewer's own statement: only then are orders linked. */
   isOwn: boolean

@@ -32,7 +32,7 @@ export function daysOf(name: PeriodName, chosen: { from: string; to: string }, n
   }
 }
 
-/** Overflowing months and days continue in the adjacent month. */
+/** The day as yyyy-mm-dd. A month or day out of range continues in the next or previous month or year. */
 function dayOf(year: number, month: number, day: number): string {
   return new Date(Date.UTC(year, month, day)).toISOString().slice(0, 'yyyy-mm-dd'.length)
 }

@@ -6,7 +6,7 @@ import type { UsageItem } from './usage-data'
 import { flagLabel, statusLabel } from './words'
 
 const FIRST_ERROR_STATUS = 400
-/** The client disconnected, which is no failure. */
+/** The status if the client disconnected, which is no failure. */
 const CLIENT_LEFT = 499
 const NO_WRAP = { whiteSpace: 'nowrap' } as const
 

@@ -5,7 +5,7 @@ import { perform, type ResultOf } from '@/people/client'
 import { toQuery, type UsageFilters } from './filters'
 
 export type UsageItem = ResultOf<'GET /usage'>['items'][number]
-/** Includes the group and filters that it was queried with, since the old chart stays until the new one has loaded. */
+/** Includes the group and the filters of its query, since the old chart stays until the new one has loaded. */
 export type UsageSeries = ResultOf<'GET /usage/series'> & { group: SeriesGroup; filters: UsageFilters }
 export type UsageRecord = ResultOf<'GET /usage/requests/:requestId'>
 

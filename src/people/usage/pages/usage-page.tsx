@@ -28,7 +28,7 @@ import { USAGE_KEY, useRecords, useTotals } from './usage-data'
 /** Other texts cannot be request ids, and are not sent to the server. */
 const REQUEST_ID = /^[\x21-\x7e]{1,300}$/
 
-/** If few records match, one response covers only part of the time: then the page continues by itself up to this often. */
+/** One response may cover only a part of the time, if few records match. The page then continues the search up to this often. */
 const MAX_OWN_SEARCHES = 8
 
 export function UsagePage() {
@@ -84,7 +84,7 @@ function ExportLink({ label, query }: { label: string; query: Record<string, str
   )
 }
 
-/** Excludes archived records explicitly: the export would otherwise be refused. */
+/** The filters of the export, without archived records: a time that includes them is refused. */
 function exportQuery(filters: UsageFilters, archivedBefore: string | null) {
   const query = toQuery(filters)
   return archivedBefore === null ? query : { ...query, from: archivedBefore }
@@ -134,7 +134,7 @@ function Records({ filters, isNarrowed, clear }: RecordsProps) {
   const { data, error, isPending, isPlaceholderData, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } =
     useRecords(filters)
   const isFirstPageOnly = (data?.pages.length ?? 0) <= 1
-  // A reader further down the list is not disturbed.
+  // Reloads only while the first page is shown, so that a reader further down the list is not disturbed.
   const refresh = useCallback(() => {
     if (isFirstPageOnly) void askAgain({ queryKey: USAGE_KEY })
   }, [isFirstPageOnly])
