@@ -86,7 +86,7 @@ describe('credentials of each library', () => {
     })
   })
 
-  test('no key is ever logged', () => {
+  test('the log never contains a key', () => {
     expect(gateway.logLines.join('\n')).not.toContain(customer.key)
   })
 })
@@ -225,7 +225,7 @@ describe('a provider whose connection breaks after the first words', () => {
     FORMAT_NAMES.map((provider) => [library.name, provider, library] as const),
   )
 
-  test.each(cases)('%s at a %s provider that breaks off throws its own error', async (_name, provider, library) => {
+  test.each(cases)('%s throws its own error class if a %s provider breaks off', async (_name, provider, library) => {
     const live = liveStream()
     const cut = respondWith({ ...TEXT, fixture: 'matrix/cut' }, provider, true)
     gateway.upstream.respond(() => live.response)
@@ -244,7 +244,7 @@ describe('a provider whose connection breaks after the first words', () => {
 
 describe('a client that disconnects', () => {
   test.each(pairs)(
-    '%s client, provider of %s: the call ends and what was delivered is charged',
+    '%s client, provider of %s: a disconnect ends the call, and the delivered part is charged',
     async (client, provider) => {
       const fresh = await gateway.customer('1')
       const live = liveStream()

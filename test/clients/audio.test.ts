@@ -29,7 +29,7 @@ const clientOf = (Client: typeof OpenAI, key = customer.key) =>
   new Client({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
 
 test.each(CLIENTS.flatMap(([name, Client]) => SPEAKERS.map((model) => [name, model, Client] as const)))(
-  '%s gets the sound of %s, whole and piece by piece',
+  '%s gets the audio of %s, as a whole and as a stream',
   async (_, model, Client) => {
     const client = clientOf(Client)
     const whole = await client.audio.speech.create({ model, voice: 'alloy', input: 'Hello' })
@@ -41,7 +41,7 @@ test.each(CLIENTS.flatMap(([name, Client]) => SPEAKERS.map((model) => [name, mod
   },
 )
 
-test.each(CLIENTS)('%s gets transcripts and translations in each form', async (_, Client) => {
+test.each(CLIENTS)('%s gets transcripts and translations in each response format', async (_, Client) => {
   const client = clientOf(Client)
   const file = await toFile(wavOf(2.4), 'hello.wav')
   const model = 'svc/stt'
@@ -64,7 +64,7 @@ test.each(CLIENTS)('%s reads a transcript event by event', async (_, Client) => 
   expect(types).toEqual(['transcript.text.delta', 'transcript.text.delta', 'transcript.text.done'])
 })
 
-test.each(CLIENTS)('%s gets errors of its own kind', async (_, Client) => {
+test.each(CLIENTS)('%s throws its own error classes', async (_, Client) => {
   const client = clientOf(Client)
   const wrong = client.audio.speech.create({ model: 'svc/stt', voice: 'alloy', input: 'Hello' })
   expect(await wrong.catch((error: unknown) => error)).toMatchObject({
@@ -78,7 +78,7 @@ test.each(CLIENTS)('%s gets errors of its own kind', async (_, Client) => {
   expect(gateway.upstream.calls).toHaveLength(0)
 })
 
-test('the AI SDK gets sound and transcripts', async () => {
+test('the AI SDK gets audio and transcripts', async () => {
   const provider = createOpenAI({ apiKey: customer.key, baseURL: `${gateway.url}/v1` })
   for (const model of SPEAKERS) {
     const { audio } = await generateSpeech({ model: provider.speech(model), text: 'Hello', voice: 'alloy' })

@@ -83,7 +83,7 @@ test('batches are listed with the newest first, page by page', async () => {
   expect(listed).toEqual([second.id, first.id])
 })
 
-test('a cancelled batch ends with the results so far', async () => {
+test('a cancelled batch ends with the results that it has so far', async () => {
   const asked = Promise.withResolvers<void>()
   const answered = Promise.withResolvers<void>()
   gateway.upstream.respond(async ({ body }) => {

@@ -84,7 +84,7 @@ const HISTORY: ChatCompletionMessageParam[] = [
   { role: 'tool', tool_call_id: 'call_1', content: 'done' },
 ]
 
-describe.each(['responses', 'messages', 'generate-content'] as const)('at a provider of %s', (format) => {
+describe.each(['responses', 'messages', 'generate-content'] as const)('custom tools at a provider of %s', (format) => {
   const request = { model: modelAt(format), messages: HISTORY, tools: TOOLS }
   let received: UpstreamCall['body'] = {}
 

@@ -53,7 +53,7 @@ test.each(openaiClients)('%s sends tokens and gets vectors', async (_, Client) =
   expect(data.map(({ embedding }) => single(embedding))).toEqual([single(vectorOf([3])), single(vectorOf([5]))])
 })
 
-test.each(openaiClients)('%s gets an error that explains its mistake', async (_, Client) => {
+test.each(openaiClients)('%s gets an error that explains the mistake in its request', async (_, Client) => {
   const client = new Client({ apiKey: customer.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
   const wrong: unknown = await client.embeddings.create({ model: 'svc/alpha', input: 'one' }).catch((error) => error)
   expect(wrong).toMatchObject({ status: 400, param: 'model', code: 'wrong_endpoint' })
@@ -81,7 +81,7 @@ const aiModels: [string, (model: string) => EmbeddingModel][] = [
   ['google', (id) => createGoogle({ apiKey: customer.key, baseURL: `${gateway.url}/v1beta` }).embedding(id)],
 ]
 
-test.each(cases(aiModels))('the AI SDK, %s, gets vectors with %s', async (_, id, modelOf) => {
+test.each(cases(aiModels))('the AI SDK, %s, gets vectors of %s', async (_, id, modelOf) => {
   const { embeddings } = await embedMany({ model: modelOf(id), values: TEXTS })
   expect(embeddings.map(single)).toEqual(EXPECTED)
   const { embedding } = await embed({ model: modelOf(id), value: 'one' })
@@ -89,7 +89,7 @@ test.each(cases(aiModels))('the AI SDK, %s, gets vectors with %s', async (_, id,
 })
 
 test.each(cases(aiModels.slice(0, 1)))(
-  'AI SDK, %s, with %s whose provider answers in another order',
+  'the AI SDK, %s, gets vectors of %s in order, although the provider changed the order',
   async (_, id, modelOf) => {
     gateway.upstream.respond(async (call) => {
       const answer = (await answerEither(call).json()) as { data?: object[] }

@@ -19,7 +19,7 @@ afterAll(() => gateway.stop())
 
 const cases = FORMAT_NAMES.flatMap((provider) => MODES.map(([mode, isStream]) => [provider, mode, isStream] as const))
 
-test.each(cases)('a conversation goes on with a provider of %s, %s', async (provider, _mode, isStream) => {
+test.each(cases)('an agent hands over at a provider of %s, %s', async (provider, _mode, isStream) => {
   gateway.upstream.respond(({ body }) => {
     const text = JSON.stringify(body)
     const isSpecialist = text.includes('You know all about clouds.')

@@ -107,7 +107,7 @@ test.each(WAYS)('%s, stream %p: two requests with the same header are one reques
 })
 
 test.each(['openai 7', 'openai 6', '@anthropic-ai/sdk 1', '@anthropic-ai/sdk 0'])(
-  '%s: asks again by itself while a request is under way',
+  '%s: retries by itself while the first request is still open',
   async (name) => {
     const asked = LIBRARIES[name] ?? expect.unreachable()
     const before = gateway.logLines.length
@@ -123,7 +123,7 @@ test.each(['openai 7', 'openai 6', '@anthropic-ai/sdk 1', '@anthropic-ai/sdk 0']
   },
 )
 
-test('the option `idempotencyKey` of openai alone sends no header', async () => {
+test('the option `idempotencyKey` of openai sends no header by itself', async () => {
   const client = new OpenAI({ apiKey: customer.key, baseURL: `${gateway.url}/v1` })
   for (let round = 0; round < 2; round++)
     await client.chat.completions.create({ model, messages }, { idempotencyKey: 'option-alone' })

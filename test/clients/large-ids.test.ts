@@ -105,7 +105,7 @@ const ANSWERS: Record<FormatName, string> = {
 }
 
 describe.each(FORMAT_NAMES)('large numeric ids reach a client of %s', (client) => {
-  test.each(FORMAT_NAMES)('digit by digit from a provider of %s', async (provider) => {
+  test.each(FORMAT_NAMES)('no digit is lost from a provider of %s', async (provider) => {
     const { upstream } = gateway
     const before = upstream.calls.length
     upstream.respond(() => new Response(ANSWERS[provider], { headers: { 'content-type': 'application/json' } }))

@@ -77,7 +77,7 @@ test('a batch is created, runs to its end, and its results are read', async () =
   expect(beta.processing_status).toBe('ended')
 })
 
-test('the list of batches is read page by page, from either end', async () => {
+test('the list of batches is read page by page, forwards and backwards', async () => {
   const anthropic = await client()
   const { batches } = anthropic.messages
   const ids: string[] = []
@@ -123,7 +123,7 @@ test('a canceled batch ends with the requests that ran, and can be deleted only 
     expect(await thrown(call())).toBeInstanceOf(NotFoundError)
 })
 
-test('a batch with invalid requests is refused with the first ten faults, and nothing of it is there', async () => {
+test('a batch with invalid requests is refused with its first ten errors, and not stored', async () => {
   const anthropic = await client()
   const { batches } = anthropic.messages
   const requests = requestsOf(...Array.from({ length: 60 }, () => 'Hello'))

@@ -203,7 +203,7 @@ const ANSWERS: [string, unknown, Partial<Seen>][] = [
   ],
 ]
 
-describe.each(CLIENTS)('the library %s', (name, ask) => {
+describe.each(CLIENTS)('unusual answers in the library %s', (name, ask) => {
   test.each(STREAMS)('the library reads a stream with %s', async (_name, events, seen) => {
     gateway.upstream.respond(() => eventStream(...events))
     const expected = {

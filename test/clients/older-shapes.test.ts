@@ -90,7 +90,7 @@ describe.each(FORMAT_NAMES)('a choice from an enum at a provider of %s', (provid
     expect(lastBody()).toContain('"enum":["red","green"]')
   })
 
-  test('if the provider omits the enum’s object, its text is the answer', async () => {
+  test('if the provider omits the object around the enum, the answer is the provider’s text', async () => {
     script(provider, [{ type: 'text', text: 'Red, I think' }], 'stop')
     const { models } = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: gateway.url } })
     const responseSchema = { type: Type.STRING, enum: ['red'] }

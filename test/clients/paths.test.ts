@@ -166,7 +166,7 @@ describe('generate-content', () => {
 
 describe('models', () => {
   test.each(['/v1/models', '/v1/models/', '/v1/models?limit=1000', '/v1/v1/models', '/models'])(
-    'GET %s serves the list readers of all families',
+    'GET %s lists models with the fields of all formats',
     async (path) => {
       const list = await (await fetch(gateway.url + path)).json()
       expect(list).toMatchObject({
@@ -180,7 +180,7 @@ describe('models', () => {
   )
 
   test.each(['/v1beta/models', '/v1beta/models/?pageSize=5', '/v1beta/v1/models', '/v1beta/v1beta/models'])(
-    'GET %s lists as generate-content does',
+    'GET %s lists models as generate-content does',
     async (path) => {
       const list = (await (await fetch(gateway.url + path)).json()) as object
       expect(Object.keys(list)).toEqual(['models'])
@@ -228,7 +228,7 @@ describe('errors have the format of the path', () => {
     ['/v1beta/models/svc/messages:predict', {}, gemini],
     ['/v1/models/svc/messages:predict', {}, gemini],
     ['/v1/nothing', { 'x-goog-api-key': 'x' }, gemini],
-  ])('POST %s with %j is an error in its format', async (path, headers, body) => {
+  ])('POST %s with %j gets an error in the path’s format', async (path, headers, body) => {
     const response = await post(path, {}, headers as Record<string, string>)
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject(body)
@@ -239,7 +239,7 @@ describe('errors have the format of the path', () => {
     ['/v1/models/svc/none', { 'anthropic-version': '2026-10-21' }, message],
     ['/v1/models/svc/none', { 'x-goog-api-client': 'x' }, gemini],
     ['/v1beta/models/svc/none', {}, gemini],
-  ])('GET %s with %j is an error in its format', async (path, headers, body) => {
+  ])('GET %s with %j gets an error in the path’s format', async (path, headers, body) => {
     const response = await fetch(gateway.url + path, { headers: headers as Record<string, string> })
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject(body)
@@ -250,7 +250,7 @@ describe('errors have the format of the path', () => {
     ['/v1/messages', { type: 'error', error: { type: 'authentication_error' } }],
     ['/v1beta/models/svc/messages:generateContent', { error: { code: 401, status: 'UNAUTHENTICATED' } }],
     ['/v1/models/svc/messages:streamGenerateContent', { error: { code: 401, status: 'UNAUTHENTICATED' } }],
-  ])('POST %s without a key, and without JSON, is an error in its format', async (path, body) => {
+  ])('POST %s without a key or without JSON gets an error in the path’s format', async (path, body) => {
     const response = await fetch(gateway.url + path, { method: 'POST', body: '{' })
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject(body)

@@ -39,7 +39,7 @@ const ASK: Record<string, (wish: Wish) => Promise<unknown>> = {
   },
 }
 
-test.each(Object.keys(ASK))('the library of %s sends preferences by the field svc and the header', async (family) => {
+test.each(Object.keys(ASK))('the library of %s sends preferences in field and header', async (family) => {
   const ask = (wish: Wish) => ASK[family]?.(wish) ?? expect.unreachable()
   await ask({
     svc: { max_price: { prompt: 1 }, providers: { only: ['messages'] } },

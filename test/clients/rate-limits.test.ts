@@ -68,7 +68,7 @@ const modes = [
 ] as const
 
 describe.each([['chat-completions'], ['generate-content']])('the library of %s', (family) => {
-  test.each(modes)('the client reads limit, remainder and waiting time with %s', async (_, stream) => {
+  test.each(modes)('the client reads limit, remaining amount and waiting time with %s', async (_, stream) => {
     gateway.upstream.respond(() => respondWith(TEXT, 'messages', stream))
     const headers = (await ASK[family]?.(await keyWith(0), stream)) as Told
     expect(headers.get('x-ratelimit-limit-requests')).toBe(String(REQUESTS))
@@ -82,7 +82,7 @@ describe.each([['chat-completions'], ['generate-content']])('the library of %s',
 })
 
 describe('the library of messages', () => {
-  test.each(modes)('the messages library gets limit, remainder and reset time with %s', async (_, stream) => {
+  test.each(modes)('the messages library gets limit, remaining amount and reset time with %s', async (_, stream) => {
     gateway.upstream.respond(() => respondWith(TEXT, 'messages', stream))
     const beganMs = Date.now()
     const headers = (await ASK.messages?.(await keyWith(0), stream)) as Told

@@ -66,7 +66,7 @@ describe.each(['chat-completions', 'responses'] as const)('a refusal of a provid
   })
 })
 
-test('an answer that a filter cut stays cut, without a refusal text', async () => {
+test('an answer that a filter cut stays incomplete, and gets no refusal text', async () => {
   for (const format of ['messages', 'generate-content', 'responses'] as const) {
     gateway.upstream.respond(() => respondWith({ fixture: 'matrix/filtered', usage: null }, format, false))
     const messages = [{ role: 'user' as const, content: 'Hi' }]

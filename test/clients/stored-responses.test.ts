@@ -58,7 +58,7 @@ const weather = tool({
   execute: ({ city }) => `21 degrees in ${city}`,
 })
 
-describe.each(FORMAT_NAMES.map((format) => [format] as const))('at a provider of %s', (format) => {
+describe.each(FORMAT_NAMES.map((format) => [format] as const))('stored responses of a provider of %s', (format) => {
   test.each([false, true])('the AI SDK finishes its tool loop by item references (stream: %p)', async (isStream) => {
     const { sent, fetch } = recorded()
     const openai = createOpenAI({ apiKey: customer.key, baseURL: `${gateway.url}/v1`, fetch })

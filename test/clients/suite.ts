@@ -93,7 +93,7 @@ function describeScripted(libraries: readonly Library[], world: () => World): vo
       expect(talked).toEqual(TOOL_TALK)
     })
 
-    test.each(MODES)('a provider that is overloaded, %s', async (_mode, isStream) => {
+    test.each(MODES)('throws its own error class if the provider is overloaded, %s', async (_mode, isStream) => {
       const { scripted, access } = world()
       scripted.upstream.respond(() => Response.json({ error: { message: 'secret words' } }, { status: 503 }))
       const thrown = await library.fail(access, model, isStream)
@@ -114,7 +114,7 @@ function describeSandboxed(libraries: readonly Library[], world: () => World): v
       expect(talked.text).toContain('You said: Good day, sandbox')
     })
 
-    test.concurrent.each(MODES)('a call and its result, %s', async (_mode, isStream) => {
+    test.concurrent.each(MODES)('a tool call and its result, %s', async (_mode, isStream) => {
       const prompt = 'Please call the get_weather tool'
       const talked = await library.talk(world().sandboxAccess, { model, prompt, isStream, withTools: true })
       // The sandbox makes arguments only for schemas in the field that generate-content had first.
@@ -127,7 +127,7 @@ function describeSandboxed(libraries: readonly Library[], world: () => World): v
 
 function describeAlone(libraries: readonly Library[], world: () => World): void {
   describe.each(libraries.map((library) => [library.name, library] as const))('%s', (_name, library) => {
-    test('reads errors of the gateway as errors of its own', async () => {
+    test('reads the gateway’s errors as its own error classes', async () => {
       const { access, poorKey } = world()
       const unknown = await library.fail(access, 'svc/none')
       expect(unknown).toMatchObject({ isOwnClass: true, status: 404 })

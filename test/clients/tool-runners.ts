@@ -15,7 +15,7 @@ export function describeToolRunners(libraries: readonly Library[]): void {
 
   const pairs = pairsOf(libraries.filter(({ runTools }) => runTools))
   describe.each(pairs)('the tool runner of %s with a provider of %s', (_name, provider, library) => {
-    test.each(MODES)('shows the model the whole conversation, %s', async (_mode, isStream) => {
+    test.each(MODES)('sends the model the whole conversation, %s', async (_mode, isStream) => {
       const model = world.modelWith(provider, (call) => testify(provider, call))
       const access = { baseUrl: world.gateway.url, key: world.customer.key }
       const talked = await library.runTools?.(access, { model, system: SYSTEM, prompt: QUESTION, isStream })

@@ -96,7 +96,7 @@ test.each([
   ['no such beta: tool-search-tool-2025-10-19', ['advanced-tool-use-2025-11-20']],
   ['invalid beta flag', ['interleaved-thinking-2025-05-14', 'effort-2025-11-24', 'advanced-tool-use-2025-11-20']],
   ['messages.0: the beta release of the book is not text', []],
-])('a cloud’s refusal names the refused betas, by either name: %s', (words, refused) => {
+])('the refused betas are read from a cloud’s error, under either name: %s', (words, refused) => {
   const names = ['interleaved-thinking-2025-05-14', 'effort-2025-11-24', 'advanced-tool-use-2025-11-20']
   expect(betasRefused(protocolOf(names), words, traitsOf(PLACES.invoke?.entry ?? {}))).toEqual(refused)
 })

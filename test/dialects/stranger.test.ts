@@ -105,7 +105,7 @@ describe.each(NAMES)('a provider %s of a made-up dialect', (name) => {
     expect(code).toBe(0)
   })
 
-  test('a model of a made-up dialect is sold whole and streamed, at its price', async () => {
+  test('whole and streamed answers of a made-up dialect are charged at the model’s price', async () => {
     const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 })
     const left = async () => {
       const usage = await fetch(`${url}/v1/usage`, { headers: { 'x-api-key': key } })

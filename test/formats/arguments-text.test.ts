@@ -28,7 +28,7 @@ test('arguments at the limit are accepted unchanged', () => {
     expect(check(text)).toBe(text)
 })
 
-test('the values in all calls of a request count together', () => {
+test('the limit of values applies to all calls of a request together', () => {
   const read = none()
   const some = `{"x":[${'0,'.repeat(30_000)}1]}`
   for (let call = 0; call < 3; call++) check(some, read)

@@ -51,7 +51,7 @@ test.each(CALLERS)("no cache key is sent without the caller's own: %s", (name, s
 })
 
 test.each(CALLERS)(
-  'the account’s own where the provider keeps by it what callers name nothing for: %s',
+  'if the caller names none, a provider that needs a cache key gets the account’s: %s',
   (name, says) => {
     const own = (account: string, isOwnFormat: boolean, given: JsonObject = {}) =>
       told(name, { ...says, ...given }, account, isOwnFormat, 'account-cache-key')

@@ -58,7 +58,7 @@ describe("a custom tool's text", () => {
     ])
   })
 
-  test("a custom tool's text that a limit broke off is what came of it", () => {
+  test('a custom tool’s text that the limit cut off is read up to the cut', () => {
     const written = customArguments('one\ntwo').slice(0, -4)
     expect(told([written]).join('')).toBe('one\nt')
     expect(customInput(written)).toBe('one\nt')
@@ -74,7 +74,7 @@ describe("a custom tool's text", () => {
     [`${' '.repeat(2_000)}{"input":"x"}`, 'x'],
     ['{"input":"a\nraw line"}', 'a\nraw line'],
     ['{"input":"a bad \\x escape"}', 'a bad \\x escape'],
-  ])('a custom call in a wrong shape loses no text: %p', (written, whole) => {
+  ])('a custom call with malformed arguments loses no text: %p', (written, whole) => {
     expect(told([...written]).join('')).toBe(whole)
     expect(customInput(written)).toBe(whole)
   })

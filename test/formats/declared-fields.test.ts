@@ -82,7 +82,7 @@ function bodiesFor(client: FormatName, kinds: string[] | undefined): JsonObject[
   return cells.map((cell) => bodyOf(client, cell ? [cell] : []))
 }
 
-describe.each(FORMAT_NAMES)('%s', (client) => {
+describe.each(FORMAT_NAMES)('declared fields of %s', (client) => {
   test.each(DECLARED[client])(
     'no declared field of $name is omitted without being named',
     async ({ file, name, isMeant, kinds }) => {

@@ -63,11 +63,11 @@ describe.each(PLACES)('%s: an unlisted finish reason', (place) => {
     ['network_error', 'error'],
     ['SOMETHING_NEW', 'unknown'],
     ['new_tool_thing', 'unknown'],
-  ] as const)('%s is %s', (word, kind) => {
+  ] as const)('an unlisted finish reason %s is read as %s', (word, kind) => {
     expect(decode(word)).toEqual({ kind, raw: word, isUnlisted: true })
   })
 
-  test('an unlisted finish reason of an answer with a call counts as a tool call, unless its name means cut or filtered', () => {
+  test('if an answer has a call, an unlisted finish reason counts as a tool call, unless its name means cut or filtered', () => {
     const calls = place === 'responses, reasons' ? 'unknown' : 'tool-calls'
     expect(decode('SOMETHING_NEW', CALLED).kind).toBe(calls)
     expect(decode('new_tool_thing', CALLED).kind).toBe(calls)

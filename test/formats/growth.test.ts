@@ -222,7 +222,7 @@ const WAYS: Record<string, Talk> = {
 
 describe('size of a provider’s body', () => {
   test.each(Object.entries(WAYS))(
-    'what a provider is sent is at most twice what came, for %s, in every pair',
+    'a provider’s body is at most twice the caller’s, for %s, in every pair',
     (_, talk) => {
       for (const [client, provider] of PAIRS) expectBounded(client, provider, talk)
     },

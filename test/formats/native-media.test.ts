@@ -110,7 +110,7 @@ const SAMPLES: [string, FormatName, JsonObject, number][] = [
 ]
 
 describe.each(SAMPLES)('%s in the history of %s', (_, format, part, tokens) => {
-  test('media that only this provider reads is reserved once, by its kind', () => {
+  test('media that only this provider’s format reads is held once, by its kind', () => {
     const bound = boundOf(format, part)
     expect(bound).toBeGreaterThanOrEqual(tokens)
     expect(bound).toBeLessThan(Math.min(2 * tokens, tokens + COUNTED_TOKENS_MAX / 2))

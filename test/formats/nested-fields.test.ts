@@ -358,7 +358,7 @@ function send(name: FormatName, body: JsonObject, passFields: string[] = []) {
   }
 }
 
-describe.each(CASES)('%s: %s', (name, _, given, left, paths) => {
+describe.each(CASES)('nested fields of %s: %s', (name, _, given, left, paths) => {
   test('unknown nested fields are omitted and named', () => {
     expect(send(name, given)).toEqual({ unlisted: paths.toSorted(), sent: left })
   })

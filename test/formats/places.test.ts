@@ -30,7 +30,7 @@ describe.each(PAIRS)('from $client to $to', ({ client, provider }) => {
   })
 
   test.each(CELLS[client].map((cell) => ({ cell, what: cellName(cell) })))(
-    '%#: content is kept or named: $what',
+    '%#: content is sent, named as omitted, or refused: $what',
     ({ cell }) => {
       const { sent, leftOut, refused } = send(client, provider, bodyOf(client, [cell]))
       if (isTakenByAll(client, cell)) expect(refused).toBeUndefined()
@@ -39,7 +39,7 @@ describe.each(PAIRS)('from $client to $to', ({ client, provider }) => {
     },
   )
 
-  test('no conversation of the test loses content without a name', () => {
+  test('no conversation loses content without an entry in the omitted list', () => {
     const carried = CELLS[client].filter((cell) => {
       const { sent, leftOut } = send(client, provider, bodyOf(client, [cell]))
       return sent !== undefined && leftOut.length === 0

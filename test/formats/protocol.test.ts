@@ -15,15 +15,15 @@ function askedFor(traits: Partial<Parameters<typeof protocolHeaders>[1]>): strin
 
 describe('the protocol headers of a target', () => {
   test.each([
-    ['what is free, as a rule', {}, [free]],
-    ['what its prices cover', { toolPrices: new Map([['searching', {}]]) }, [free, tool]],
-    ['what a field that it is sent needs', { passFields: new Set(['own']) }, [free, dear]],
-    ['everything where the operator bears what it costs', { quirks: new Set(['unpriced-extras']) }, [free, dear, tool]],
-    ['nothing, by an empty list', { betas: new Set<string>(), quirks: new Set(['unpriced-extras']) }, []],
-    ['what its list names by family', { betas: new Set(['dear']) }, [dear]],
-    ['what its list names as a whole', { betas: new Set(['dear-2026-01-01', 'free-2025-01-01']) }, [dear]],
-    ['what its list adds to the rule', { betas: new Set(['default', 'tool']) }, [free, tool]],
-  ])('the target gets %s', (_, traits, expected) => {
+    ['that are free, by default', {}, [free]],
+    ['that its tool prices cover', { toolPrices: new Map([['searching', {}]]) }, [free, tool]],
+    ['that its passed-on fields need', { passFields: new Set(['own']) }, [free, dear]],
+    ['of every kind if the operator pays for them', { quirks: new Set(['unpriced-extras']) }, [free, dear, tool]],
+    ['of an empty list: none', { betas: new Set<string>(), quirks: new Set(['unpriced-extras']) }, []],
+    ['that its list names by family', { betas: new Set(['dear']) }, [dear]],
+    ['that its list names in full', { betas: new Set(['dear-2026-01-01', 'free-2025-01-01']) }, [dear]],
+    ['that its list adds to the default', { betas: new Set(['default', 'tool']) }, [free, tool]],
+  ])('the target gets the betas %s', (_, traits, expected) => {
     expect(askedFor(traits)).toBe(expected.map(({ name }) => name).join(','))
   })
 })

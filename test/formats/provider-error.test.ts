@@ -195,7 +195,7 @@ describe('error texts', () => {
     [504, 'timeout'],
     [404, 'model-not-found'],
     [500, 'failed-on-length'],
-  ] as const)('a %d that speaks of a long prompt is %s', (status, reason) => {
+  ] as const)('a %d whose text mentions a long prompt is classified as %s', (status, reason) => {
     expect(providerError({ status, kind: '', message: TOO_LONG }).reason).toBe(reason)
   })
 
@@ -230,7 +230,7 @@ test.each([
   ['over-limit', 'Extra usage is required for long context requests.'],
   ['rate-limited', 'Rate limit reached on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000.'],
   ['rate-limited', 'Too many requests, among them "Request too large"'],
-] as const)('a 429 is %s where it says: %s', (reason, message) => {
+] as const)('a 429 is classified as %s if its text is: %s', (reason, message) => {
   expect(providerError({ status: 429, kind: 'rate_limit_exceeded', message }).reason).toBe(reason)
   expect(providerError({ status: 503, kind: '', message }).reason).toBe('overloaded')
 })

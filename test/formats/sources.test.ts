@@ -167,7 +167,7 @@ describe.each(PAIRS)('from $provider to $client', ({ provider, client }) => {
     }
   })
 
-  test('a folded stream has its sources with their text', () => {
+  test('a stream folded into a whole answer has its sources with their text', () => {
     const folder = createFolder()
     for (const event of eventsOf(provider)) folder.push(event)
     const answer = formatNamed(client).encodeResponse(folder.response(), context)

@@ -34,7 +34,7 @@ const NEW: Record<string, [field: string, usage: JsonObject][]> = {
   'generate-content': [['groundingTokenCount', { groundingTokenCount: 5 }]],
 }
 
-describe.each([...FORMATS.values()])('$name', (format) => {
+describe.each([...FORMATS.values()])('unknown usage of $name', (format) => {
   const whole = (usage: JsonObject) => format.decodeResponse(WHOLE[format.name]?.(usage) ?? {})?.unknownUsage
   const streamed = (usage: JsonObject) => {
     const json = STREAMED[format.name]?.(usage)

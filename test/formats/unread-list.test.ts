@@ -63,10 +63,10 @@ describe('the vector list of an answer', () => {
     ['numbers in the place of a text', '{"v":[1]}', 'base64'],
     ['a text in the place of numbers', '{"v":"AACAPw=="}', 'float'],
     ['too many vectors', '{"v":[1]},{"v":[1]}', 'float'],
-    ['too few', '', 'float'],
+    ['too few vectors', '', 'float'],
     ['the end of one list and the begin of another', '{"v":[1]}],"more":[{"x":1}', 'float'],
-    ['the same behind texts', '{"v":"AACAPw=="}],"more":[{"x":1}', 'base64'],
-  ] as const)('is read where it holds %s', (_, inside, encoding) => {
+    ['the same with texts', '{"v":"AACAPw=="}],"more":[{"x":1}', 'base64'],
+  ] as const)('a vector list with %s is not passed on unparsed', (_, inside, encoding) => {
     expect(holds(inside, 1, encoding)).toBe(false)
   })
 })
@@ -79,11 +79,11 @@ describe('the index numbers of a vector list', () => {
     ['all in order', '{"i":0,"v":[1]},{"v":[2],"i":1}', 2, true],
     ['white space', '{"i": 0 ,"v":[1]},{"v":[2],"i":\n1\n}', 2, true],
     ['shuffled', '{"i":1,"v":[1]},{"i":0,"v":[2]}', 2, false],
-    ['from another number on', '{"i":1,"v":[1]},{"i":2,"v":[2]}', 2, false],
-    ['one missing', '{"i":0,"v":[1]},{"v":[2]}', 2, false],
-    ['one that is none', '{"i":0,"v":[1]},{"i":"1","v":[2]}', 2, false],
-    ['one that is not whole', '{"i":0.5,"v":[1]}', 1, false],
-  ])('index numbers are in order or not: %s', (_, inside, count, expected) => {
+    ['a start above 0', '{"i":1,"v":[1]},{"i":2,"v":[2]}', 2, false],
+    ['a missing number', '{"i":0,"v":[1]},{"v":[2]}', 2, false],
+    ['a text in place of a number', '{"i":0,"v":[1]},{"i":"1","v":[2]}', 2, false],
+    ['a fraction', '{"i":0.5,"v":[1]}', 1, false],
+  ])('the gateway sees if index numbers are in order: %s', (_, inside, count, expected) => {
     expect(inOrder(inside, count)).toBe(expected)
   })
 

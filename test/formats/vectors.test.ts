@@ -74,7 +74,7 @@ describe('an embedding vector', () => {
     [`AAAA ${packVector([1]).slice(4)}`],
     // The alphabet of addresses.
     ['-_-_AA=='],
-  ] as [never][])('is not %p', (value) => {
+  ] as [never][])('an embedding vector is not read from %p', (value) => {
     expect(readVector(value)).toBeUndefined()
   })
 })

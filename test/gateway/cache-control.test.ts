@@ -96,7 +96,7 @@ describe('towards messages', () => {
     expect(body.messages[0]?.content).toEqual([text('Hi', HOUR)])
   })
 
-  test('messages: the last four cache marks are sent; after a five-minute mark none is for an hour', async () => {
+  test('messages: the last four cache marks are sent; no one-hour mark follows a five-minute mark', async () => {
     const content = [MARK, HOUR, MARK, HOUR, MARK, MARK].map((mark, index) => text(`Part ${index}`, mark))
     const { body } = await sent(plain, 'messages', { messages: [{ role: 'user', content }] })
     const marks = body.messages[0]?.content.map((part) => part.cache_control)

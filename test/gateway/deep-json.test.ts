@@ -26,7 +26,7 @@ afterEach(() => {
   for (const text of [BOTTOMLESS, WIDE]) expect(texts.includes(text)).toBe(false)
 })
 
-describe.each([...FORMATS])('towards %s', (format) => {
+describe.each([...FORMATS])('deep JSON sent to a provider of %s', (format) => {
   test.each([
     ['nested', BOTTOMLESS, 'nested deeper'],
     ['long', WIDE, 'exceed'],

@@ -196,7 +196,7 @@ const PAIRS = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => ({
 const CELLS = PAIRS.flatMap((pair) => MODES.map((mode) => ({ ...pair, mode })))
 
 describe('numbers in every pair of formats', () => {
-  test.each(CELLS)('$client to $provider, $mode', async ({ client, provider, mode }) => {
+  test.each(CELLS)('every number keeps its digits: $client to $provider, $mode', async ({ client, provider, mode }) => {
     await fc.assert(
       fc.asyncProperty(texts, fc.boolean(), async (given, isWhole) => {
         // An event of messages for their own client is relayed as it is.
@@ -220,7 +220,7 @@ describe('numbers in every pair of formats', () => {
 })
 
 describe('numbers that the gateway reads', () => {
-  test('a number that the gateway reads may have any notation of JSON', async () => {
+  test('the gateway reads numbers in any JSON notation', async () => {
     const { upstream } = gateway
     const calls = upstream.calls.length
     upstream.respond(() => new Response(answerText('chat-completions', '{}'), { headers: JSON_TYPE }))
@@ -240,7 +240,7 @@ describe('numbers that the gateway reads', () => {
 })
 
 describe('results and chunks in unusual forms', () => {
-  test('a block of an unknown kind in a result becomes its own text', async () => {
+  test('a block of an unknown kind in a result becomes text, with all digits', async () => {
     const given = {
       schema: '{}',
       output: '{}',

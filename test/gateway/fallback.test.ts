@@ -141,7 +141,7 @@ describe('all attempts failed', () => {
   })
 })
 
-test('a request that no model can serve is a 400 with the requirement that excluded each model', async () => {
+test('a request that no model can serve is a 400 that names the unmet requirement of each model', async () => {
   const model = world.modelWith('chat-completions', status(500))
   const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
   const body = { messages: [{ role: 'user', content: [{ type: 'text', text: 'word '.repeat(400_000) }, audio] }] }

@@ -90,7 +90,7 @@ for (const format of FORMATS) {
   )
 }
 
-test('a fault of one parallel call does not end the other', async () => {
+test('if one of two parallel calls fails, the other continues', async () => {
   const model = world.modelWith('chat-completions', silence)
   const broken = world.modelWith('chat-completions', () => Response.json({ error: {} }, { status: 404 }))
   const sound = world.modelWith('chat-completions', () =>

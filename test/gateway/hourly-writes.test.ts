@@ -27,17 +27,17 @@ const answerOf = (usage: object) => ({
 })
 
 const CASES: [asked: string, said: string, usage: object, brief: number, hour: number][] = [
-  ['1h', 'one sum', TOTAL, 0, WRITTEN],
-  ['5m', 'one sum', TOTAL, WRITTEN, 0],
+  ['1h', 'one total', TOTAL, 0, WRITTEN],
+  ['5m', 'one total', TOTAL, WRITTEN, 0],
   ['1h', 'all for an hour', splitOf(0, WRITTEN), 0, WRITTEN],
   ['1h', 'all for five minutes', splitOf(WRITTEN, 0), WRITTEN, 0],
-  ['1h', 'some for each', splitOf(400, 600), 400, 600],
+  ['1h', 'some for each lifetime', splitOf(400, 600), 400, 600],
   ['1h', 'a split without counts', splitOf(0, 0), 0, WRITTEN],
 ]
 
 for (const client of ['messages', 'chat-completions'] satisfies FormatName[])
   test.each(CASES)(
-    `${client}: asked for %s and told as %s, at the price of each`,
+    `${client}: cache writes for %s, reported as %s, have the price of their lifetime`,
     async (ttl, _, usage, brief, hour) => {
       const model = world.modelWith('messages', () => Response.json(answerOf(usage)))
       const { response } = await world.ask({ format: client, model, body: bodyFor(ttl) })

@@ -30,7 +30,7 @@ test('the account’s balance counts if it is smaller than the budget', async ()
   expect([answer.status, Number(answer.headers.get('x-svc-max-output-tokens')) > 256]).toEqual([200, true])
 })
 
-test('a request that exceeds the budget with its own limit is refused with the needed and remaining amounts', async () => {
+test('a request whose own limit exceeds the budget is refused with the needed and remaining amounts', async () => {
   const { key } = await gateway.customer('10', { monthlyBudget: LITTLE })
   const answer = await ask(key, { max_tokens: 30_000 })
   expect(answer.status).toBe(402)

@@ -42,7 +42,7 @@ const ALIVE: Record<FormatName, RegExp> = {
   responses: /^: keep-?alive\n\n/,
 }
 
-test('a client of a slow stream gets keep-alives, then the answer or an error in its format; both are settled', async () => {
+test('a client of a slow stream gets keep-alives, then an answer or an error in its format; both are settled', async () => {
   const before = await spent()
   const sound = FORMATS.map((format) => askLate(format, format, () => soundAnswer(format, true)))
   const failing = FORMATS.map((format) => askLate(format, format, status(400)))

@@ -37,7 +37,7 @@ test.each([...FORMATS])('fields on no list of %s are omitted, and named in heade
 })
 
 test.each([...FORMATS])(
-  'the name of a message of any role is named where a provider of %s is not sent it',
+  'if a provider of %s does not get a message’s name, the header lists the field, for every role',
   async (format) => {
     const isOwn = format === 'chat-completions'
     const said = (role: string) => ({ role, content: 'Hi', name: 'Ann' })
@@ -52,7 +52,7 @@ test.each([...FORMATS])(
 )
 
 test.each([...FORMATS])(
-  'a conversation kept elsewhere is refused towards %s in words that tool runners know',
+  'a conversation stored at the vendor is refused for a provider of %s, with a code that tool runners know',
   async (format) => {
     const model = world.modelWith(format, () => soundAnswer(format, false))
     const thread = { type: 'continue', previous_message_id: 'msg_1' }
@@ -80,7 +80,7 @@ test('operators can pass on a provider’s fields by name', async () => {
   expect(received).not.toHaveProperty('x_other')
 })
 
-describe.each([['chat-completions'], ['generate-content']] as const)('`store` of %s', (format) => {
+describe.each([['chat-completions'], ['generate-content']] as const)('the field `store` of %s', (format) => {
   const sentWith = async (body: Record<string, unknown>) => {
     let received: Record<string, unknown> = {}
     const model = world.modelWith(format, (call) => {
@@ -98,7 +98,7 @@ describe.each([['chat-completions'], ['generate-content']] as const)('`store` of
     expect(leftOut).toBe('store')
   })
 
-  test('an empty `store` is passed on', async () => {
+  test('`store: false` is passed on', async () => {
     const { received, leftOut } = await sentWith({ store: false })
     expect([received.store, leftOut]).toEqual([false, null])
   })
@@ -166,7 +166,7 @@ describe('fields that constrain the answer', () => {
     expect(response.headers.get('x-svc-left-out')).toBeNull()
   })
 
-  test('a constraining field is ignored if it is empty or off', async () => {
+  test('a constraining field that is empty or off has no effect', async () => {
     const model = world.modelWith('messages', () => soundAnswer('messages', false))
     const body = { logit_bias: {}, logprobs: false, top_logprobs: 0, guided_json: null }
     const { response } = await world.ask({ format: 'chat-completions', model, body })
@@ -183,19 +183,16 @@ const TELLERS = FORMATS.filter((format) => format !== 'messages')
 const PAIRS = TELLERS.flatMap((client) => TELLERS.map((provider): [FormatName, FormatName] => [client, provider]))
 
 describe('log probabilities', () => {
-  test.each(PAIRS)(
-    'log probabilities of %s come back to a caller of %s in an answer of one piece',
-    async (provider, format) => {
-      const model = world.modelWith(provider, () => answerWithLogprobs(provider))
-      const { response, text } = await world.ask({ format, model, body: LOGPROBS[format] ?? {} })
-      expect([response.status, response.headers.get('x-svc-left-out')]).toEqual([200, null])
-      expect(text).toMatch(/"(logprob|logProbability)":\s*-0\.25/)
-    },
-  )
+  test.each(PAIRS)('a whole answer has log probabilities: provider of %s, caller of %s', async (provider, format) => {
+    const model = world.modelWith(provider, () => answerWithLogprobs(provider))
+    const { response, text } = await world.ask({ format, model, body: LOGPROBS[format] ?? {} })
+    expect([response.status, response.headers.get('x-svc-left-out')]).toEqual([200, null])
+    expect(text).toMatch(/"(logprob|logProbability)":\s*-0\.25/)
+  })
 
   const across = PAIRS.filter(([client, provider]) => client !== provider)
   test.each(across)(
-    'log probabilities of %s are a 400 in a stream of %s, and named where a loss is fine',
+    'log probabilities in a stream from %s to %s are a 400, or named as omitted if a loss is accepted',
     async (provider, format) => {
       const model = world.modelWith(provider, () => soundAnswer(provider, true))
       const ask = (headers: Record<string, string>) =>

@@ -147,7 +147,7 @@ async function ask(key: string, [path, body]: [path: string, body: JsonObject]) 
 
 const LANES = PROVIDERS.flatMap((provider) => [false, true].map((stream) => ({ provider, stream })))
 
-describe.each(LANES)('$provider, stream: $stream', ({ provider, stream }) => {
+describe.each(LANES)('media prices: $provider, stream: $stream', ({ provider, stream }) => {
   test.each([
     ['a model with lines charges sounds and pictures at their price, and its fee', `svc/${provider}`, COST],
     ['a model without lines charges them at the price of text', `svc/plain-${provider}`, PLAIN_COST],
@@ -174,7 +174,7 @@ describe.each(LANES)('$provider, stream: $stream', ({ provider, stream }) => {
   })
 })
 
-test('a text request pays no more than text and fee, whatever the provider reports, and a balance below the hold is refused', async () => {
+test('a text request costs text and fee only, whatever the provider reports; a balance below the hold is refused', async () => {
   const { key, accountId } = await world.customer('10')
   const { available: before } = await world.balance(accountId)
   const body = { model: 'svc/chat-completions', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 100 }
@@ -187,7 +187,7 @@ test('a text request pays no more than text and fee, whatever the provider repor
   expect([refused.status, calls]).toEqual([402, made])
 })
 
-test('the record has the units, at once and later, and a price line for each; the costs follow', async () => {
+test('before and after the flush, the record has each unit with its price line and cost', async () => {
   const { person, accountId, key } = await signUpCustomer(world, '10')
   const { id } = await ask(key, requestTo('chat-completions', 'svc/chat-completions', false))
   const units = [

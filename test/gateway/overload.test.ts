@@ -77,7 +77,7 @@ test('an account with many requests leaves some slots to another, which is answe
   await wide.gateway.stop()
 })
 
-test('an answer frees its slot in every way it can end', async () => {
+test('an answer frees its slot, however it ends', async () => {
   const scripts = [
     () => soundAnswer('chat-completions', true),
     () => new Response('data: {"choices":[{"index":0,"delta":{"content":"Half"}}]}\n\n', { headers: EVENT_STREAM }),

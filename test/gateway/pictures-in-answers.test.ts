@@ -40,8 +40,8 @@ const ADDRESS = `data:image/png;base64,${PICTURE}`
 /** 5 tokens in at 1,000, 5 of text out at 2,000, and 1,290 of a picture at 30,000 nano-USD. */
 const COST = 5 * 1_000 + 5 * 2_000 + 1_290 * 30_000
 
-describe.each(['svc/artist', 'svc/artist-gemini'])('pictures of %s', (model) => {
-  test('a chat client gets them in the message, at the price of pictures', async () => {
+describe.each(['svc/artist', 'svc/artist-gemini'])('pictures in answers of %s', (model) => {
+  test('a chat client gets pictures in the message, at the price of pictures', async () => {
     const answer = await chat(model)
     expect(answer.status).toBe(200)
     const { choices } = (await answer.json()) as { choices: { message: object }[] }
@@ -52,14 +52,14 @@ describe.each(['svc/artist', 'svc/artist-gemini'])('pictures of %s', (model) => 
     expect(await spent()).toBe(COST)
   })
 
-  test('a chat client gets them in a stream', async () => {
+  test('a chat client gets pictures in a stream', async () => {
     const text = await (await chat(model, { stream: true })).text()
     expect(text).toContain(ADDRESS)
     expect(text).toEndWith('data: [DONE]\n\n')
     expect(await spent()).toBe(COST)
   })
 
-  test('a generate-content client gets them as parts', async () => {
+  test('a generate-content client gets pictures as parts', async () => {
     const answer = await generate(model)
     const { candidates } = (await answer.json()) as { candidates: { content: { parts: unknown[] } }[] }
     expect(candidates[0]?.content.parts).toEqual([
@@ -70,8 +70,8 @@ describe.each(['svc/artist', 'svc/artist-gemini'])('pictures of %s', (model) => 
   })
 })
 
-describe('what the provider is asked', () => {
-  test('a chat provider gets a chat client’s fields', async () => {
+describe('the request for pictures', () => {
+  test('a chat provider gets a chat client’s picture fields', async () => {
     await chat('svc/artist', { image_config: { aspect_ratio: '16:9', image_size: '2K' } })
     expect(gateway.upstream.calls[0]?.body).toMatchObject({
       modalities: ['image', 'text'],
@@ -79,7 +79,7 @@ describe('what the provider is asked', () => {
     })
   })
 
-  test('Gemini gets a chat client’s fields in its own words', async () => {
+  test('Gemini gets a chat client’s picture fields, translated', async () => {
     await chat('svc/artist-gemini', { image_config: { aspect_ratio: '16:9', image_size: '2K' } })
     expect(gateway.upstream.calls[0]?.body.generationConfig).toEqual({
       responseModalities: ['TEXT', 'IMAGE'],
@@ -87,7 +87,7 @@ describe('what the provider is asked', () => {
     })
   })
 
-  test('a chat provider gets a Gemini client’s fields in its own words', async () => {
+  test('a chat provider gets a Gemini client’s picture fields, translated', async () => {
     await generate('svc/artist', { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '1:1' } })
     expect(gateway.upstream.calls[0]?.body).toMatchObject({
       modalities: ['image'],
@@ -96,11 +96,11 @@ describe('what the provider is asked', () => {
   })
 })
 
-describe('pictures whose tokens the provider does not state', () => {
+describe('pictures without a token count of the provider', () => {
   const images = [{ type: 'image_url', image_url: { url: ADDRESS } }]
   afterEach(() => gateway.upstream.respond(answerPictures))
 
-  test('the output without the text costs the price of pictures', async () => {
+  test('output tokens that are not text cost the price of pictures', async () => {
     const answer = chatCompletion('', usageOf(5, 1_200))
     const choices = answer.choices.map((choice) => ({ ...choice, message: { ...choice.message, images } }))
     gateway.upstream.respond(() => Response.json({ ...answer, choices }))
@@ -108,7 +108,7 @@ describe('pictures whose tokens the provider does not state', () => {
     expect(await spent()).toBe(5 * 1_000 + 1_200 * 30_000)
   })
 
-  test('a picture of a stream that breaks costs an estimate', async () => {
+  test('a picture in a broken stream costs an estimate', async () => {
     gateway.upstream.respond(() => eventStream(chatChunk({ role: 'assistant', images })))
     await (await chat('svc/artist', { stream: true })).text()
     expect(await spent()).toBeGreaterThan(1_056 * 30_000)
@@ -116,7 +116,7 @@ describe('pictures whose tokens the provider does not state', () => {
 })
 
 describe('pictures that are refused', () => {
-  test('a model without a price for pictures makes none', async () => {
+  test('a model without a price for pictures refuses to make pictures', async () => {
     const answer = await chat('svc/alpha')
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: { code: 'no_capable_model', param: 'model' } })
@@ -124,13 +124,13 @@ describe('pictures that are refused', () => {
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('sounds stay refused', async () => {
+  test('audio output is refused', async () => {
     const answer = await chat('svc/artist', { modalities: ['text', 'audio'] })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: { param: 'modalities' } })
   })
 
-  test('a model of another format refuses, and answers without pictures if losses are accepted', async () => {
+  test('a model of another format refuses pictures, and answers without them if a loss is accepted', async () => {
     const answer = await chat('svc/artist-messages')
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: { param: 'modalities' } })

@@ -21,16 +21,19 @@ describe('tools without a price', () => {
     ['messages', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }, 'tools[0]'],
     ['generate-content', { tools: [{ functionDeclarations: [{ name: 'f' }] }, { googleSearch: {} }] }, 'tools[1]'],
     ['chat-completions', { web_search_options: {} }, 'web_search_options'],
-  ] as [FormatName, Record<string, unknown>, string][])('%s refuses %j by name', async (format, body, field) => {
-    const model = unpriced.modelWith(format, () => soundAnswer(format, false))
-    const { response, text } = await unpriced.ask({ format, model, body })
-    expect(response.status).toBe(400)
-    expect(text).toContain(field)
-    expect(text).toContain('No model takes it')
-  })
+  ] as [FormatName, Record<string, unknown>, string][])(
+    '%s refuses %j, naming the field',
+    async (format, body, field) => {
+      const model = unpriced.modelWith(format, () => soundAnswer(format, false))
+      const { response, text } = await unpriced.ask({ format, model, body })
+      expect(response.status).toBe(400)
+      expect(text).toContain(field)
+      expect(text).toContain('No model takes it')
+    },
+  )
 
   test.each(['chat-completions', 'generate-content'] as const)(
-    'a provider of %s is never sent another format’s tool, and the 400 names models that take it',
+    'a provider of %s never gets another format’s tool; the 400 names models that accept it',
     async (provider) => {
       const model = world.modelWith(provider, () => soundAnswer(provider, false))
       const { response, text } = await world.ask({ format: 'messages', model, body: { tools: [SEARCH] } })

@@ -54,7 +54,7 @@ async function fillTo(share: number): Promise<void> {
   await admin.config('SET', 'maxmemory', String(Math.round(used / share)))
 }
 
-test('if Redis is nearly full, new requests are refused in their own format, and an open stream settles', async () => {
+test('if Redis is nearly full, new requests get an error in their format, and an open stream is settled', async () => {
   const live = liveStream()
   gateway.upstream.respond(() => live.response)
   live.write(`data: ${JSON.stringify(chatChunk({ role: 'assistant', content: 'first' }))}\n\n`)
@@ -92,7 +92,7 @@ test.each([
   ['out of memory', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0'], /full|out_of_memory/],
   ['a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE'], /read_only/],
   ['without rights', ['ACL', 'SETUSER', 'svc', '-zadd'], ['ACL', 'SETUSER', 'svc', '+zadd'], /forbidden/],
-])('%s: readiness fails when paid requests are refused', async (_name, begin, end, reason) => {
+])('Redis is %s: readiness fails while paid requests are refused', async (_name, begin, end, reason) => {
   await until(async () => (await readiness()).status === 200, 'the gateway to be ready')
   const call = ([command = '', ...args]: string[]) => admin.call(command, ...args)
   await call(begin)

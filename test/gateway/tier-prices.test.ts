@@ -192,7 +192,7 @@ function sentTier(lane: string): unknown {
 
 const ANSWERED = [undefined, 'standard', 'flex', 'priority', 'scale'] as const
 
-describe.each(LANES)('$lane', (lane) => {
+describe.each(LANES)('service tiers: $lane', (lane) => {
   const takesTiers = lane.provider !== 'messages'
   const canAsk = lane.client !== 'messages'
   const ASKED: (Tier | 'auto' | undefined)[] = [
@@ -202,7 +202,7 @@ describe.each(LANES)('$lane', (lane) => {
     ...(canAsk && takesTiers ? (['flex', 'priority'] as const) : []),
   ]
 
-  test('an answer costs the tier it names, otherwise the requested one', async () => {
+  test('an answer is charged at the tier that it names, otherwise at the requested tier', async () => {
     const { key, accountId } = await world.customer('1')
     const available = async () => (await world.balance(accountId)).available
     let before = await available()

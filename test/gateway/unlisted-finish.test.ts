@@ -53,12 +53,12 @@ const CASES = FORMATS.flatMap((provider) =>
 )
 
 describe.each(CASES)(
-  '$provider to $client, stream $stream, text $text',
+  'unlisted finish reasons: $provider to $client, stream $stream, text $text',
   ({ provider, client, stream, text: hasText }) => {
     const words = ['NEW_SAFETY_RULE', 'new_limit']
     // In another format, an unknown word and nothing else is no answer: see attempt/unknown-finish.test.ts.
     test.each(hasText || client === provider ? ['SOMETHING_NEW', ...words] : words)(
-      '%s is no plain stop',
+      'the finish reason %s does not become a normal stop',
       async (word) => {
         let calls = 0
         const model = world.modelWith(provider, () => {

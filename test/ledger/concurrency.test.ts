@@ -41,7 +41,7 @@ describe('a thousand concurrent requests with money for ten', () => {
   })
 })
 
-describe('one hold that is ended concurrently', () => {
+describe('a hold that several calls end at once', () => {
   const effects = {
     settle: (bench: Bench, hold: ReserveRequest) => bench.ledger.settle(settlement(hold, 70)),
     release: (bench: Bench, hold: ReserveRequest) => bench.ledger.release(hold),

@@ -26,7 +26,7 @@ async function pass(payer: Payer, tokens: number, used = tokens) {
 }
 
 test.each(['requests', 'tokens'] as const)(
-  '%s per minute come back when the clock was set back by an hour',
+  '%s per minute are refilled although the clock was set back by an hour',
   async (scope) => {
     const payer = await bench.fund(1_000)
     const exhaust = async () => {
@@ -187,7 +187,7 @@ describe('the monthly budget', () => {
     expect(await bench.ledger.reserve(request(payer, 700))).toMatchObject({ kind: 'reserved' })
   })
 
-  test('a budget of 0 allows only free requests; overspending is shown as a remainder of 0', async () => {
+  test('a budget of 0 allows only free requests; after overspending 0 remains', async () => {
     const payer = await bench.fund(10_000, { monthlyBudget: nano(0) })
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ remaining: nano(0) })
     const free = request(payer, 0)

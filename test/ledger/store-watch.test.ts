@@ -137,7 +137,7 @@ describe('the watch detects the state of Redis', () => {
     )
   })
 
-  test('a Redis that would evict balances is reported', async () => {
+  test('a Redis with a policy that evicts balances is reported', async () => {
     await whileIt(
       () => admin.config('SET', 'maxmemory', '1gb', 'maxmemory-policy', 'allkeys-lru'),
       () => admin.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'),
@@ -212,7 +212,7 @@ describe('how often the watch checks', () => {
     expect(later).toBe(true)
   })
 
-  test('a refused right ends the long pause', async () => {
+  test('a command refused for a missing right ends the long pause', async () => {
     watch.start()
     await seen(1)
     redis.emit(FORBIDDEN_EVENT)

@@ -79,7 +79,7 @@ describe('details of an entry', () => {
     expect(read({ kind: 'late', cost: '0' })?.rule).toBe('hangup_input')
   })
 
-  test('facts without labels are accepted; malformed labels are refused', () => {
+  test('details without labels are accepted; malformed labels are refused', () => {
     expect(factsText({ ...FACTS, labels: undefined }, 'hold_1')).toBe(FIELDS.facts)
     for (const labels of [{}, { tags: ['a=b'], app: 'My App', endUser: 'a1' }])
       expect(factsIn({ ...FACTS, labels })).toEqual({ ...FACTS, labels })

@@ -193,7 +193,7 @@ describe('the end of a call', () => {
     await until(() => upstream.closed() === upstream.opened(), 'the connections’ end')
   })
 
-  test('a call that outlives its client does not end with it', async () => {
+  test('a call that is kept after a disconnect does not end with its client', async () => {
     const client = new AbortController()
     const upstream = provider((socket) => {
       socket.write(OPEN)

@@ -38,7 +38,7 @@ describe('a prompt that is too long for the provider’s model', () => {
     ['generate-content', 400, google('The input token count exceeds the maximum number of tokens allowed 1048576.')],
   ]
   test.each(cases)(
-    'a prompt that is too long for the provider’s model is told as that: %s %d %j',
+    'a prompt that is too long for the provider’s model gets its own error kind: %s %d %j',
     (format, status, body) => {
       const error = told(format, status, body)
       expect([error.kind, error.status]).toEqual(['context_length_exceeded', 400])
@@ -117,7 +117,7 @@ describe('the error text for the caller', () => {
   }
 
   test.each(Object.entries(REASONS) as [ProviderErrorReason, ErrorKind][])(
-    'the caller is told of %s as %s',
+    'the provider’s error %s becomes the caller’s error %s',
     (reason, kind) => {
       expect(toldOf(reason).kind).toBe(kind)
     },
@@ -135,7 +135,7 @@ describe('the error text for the caller', () => {
     expect(toldOf('context-too-long', { message: '' }).message).toEndWith('too long for the model: no figures given')
   })
 
-  test('retry-after is the provider’s, or one second', () => {
+  test('retry-after is the provider’s value, or one second', () => {
     expect(toldOf('rate-limited', { retryAfterSeconds: 34.4 }).options.retryAfterSeconds).toBe(34.4)
     expect(toldOf('overloaded').options.retryAfterSeconds).toBe(1)
     expect(toldOf('server', { retryAfterSeconds: 34.4 }).options.retryAfterSeconds).toBeUndefined()
@@ -146,7 +146,7 @@ describe('the error text for the caller', () => {
     ['upstream_failed', { kind: 'malformed', detail: 'answer is not JSON' }],
     ['upstream_failed', { kind: 'broken', detail: 'ECONNRESET' }],
     ['timeout', { kind: 'timeout', phase: 'idle' }],
-  ] as const)('%s of %j, and nothing of its details', (kind, failure) => {
+  ] as const)('the caller’s error %s for %j has no details of the failure', (kind, failure) => {
     const error = toGatewayError(failure, provider, false)
     expect(error.kind).toBe(kind)
     expect(error.message).not.toMatch(/Refused|JSON|ECONN|idle/)
@@ -173,7 +173,7 @@ describe('the error text in the log', () => {
     [{ kind: 'unreachable', detail: 'ConnectionRefused' }, 'p1: unreachable: ConnectionRefused'],
     [{ kind: 'malformed', detail: 'answer is not JSON' }, 'p1: malformed: answer is not JSON'],
     [{ kind: 'broken', detail: 'ECONNRESET' }, 'p1: broken: ECONNRESET'],
-  ] as const)('of %j: %s', (failure, line) => {
+  ] as const)('the log text of %j is: %s', (failure, line) => {
     expect(describeFailure(failure, provider)).toBe(line)
   })
 

@@ -117,7 +117,7 @@ test('the rest of a body can also be read after its pipe was ended early', async
   }
 })
 
-test('silence counts against the provider while a read waits', async () => {
+test('silence counts as the provider’s fault while a read waits', async () => {
   const answer = await answerOf(startedProvider((socket) => void socket.write(EVENTS + chunk('1'))).url, IDLE_MS)
   expect(await answer.read()).toMatchObject({ kind: 'bytes' })
   const { body, seen } = passThrough(answer)
@@ -126,7 +126,7 @@ test('silence counts against the provider while a read waits', async () => {
   expect(await new Response(body).text()).toBe('')
 })
 
-test('a slow client is not the provider’s silence', async () => {
+test('a slow client does not count as silence of the provider', async () => {
   let finish: (() => void) | undefined
   const provider = startedProvider((socket) => {
     socket.write(EVENTS + chunk('1'))

@@ -37,7 +37,7 @@ afterAll(() => provider.stop())
 
 describe('E2: a provider without a dialect', () => {
   test.each(CALLS)(
-    'a provider without a dialect of %s (stream: %p) is asked at %s',
+    'a provider of %s without a dialect (stream: %p) is called at %s',
     async (formatName, stream, path, own) => {
       const sent = provider.requests.length
       const answer = await callUpstream(callOf(provider.url, { formatName, stream, bodyText: BODY }))

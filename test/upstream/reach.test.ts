@@ -70,7 +70,7 @@ test('an address that accepted a connection counts as reachable for a while', as
   server.stop(true)
 })
 
-test('an address is not reported after its call has ended', async () => {
+test('after its call has ended, an address is not reported as unreachable', async () => {
   const reach = newTest()
   let told = 0
   const watch = reach.watch(`http://127.0.0.1:${silent.port}`, CONNECT_MS, { end: () => told++ })

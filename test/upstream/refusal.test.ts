@@ -39,7 +39,7 @@ describe('a refusal', () => {
       errorBody().replace('"kind"', `"kind","details":${'['.repeat(2000)}${']'.repeat(2000)}`),
     ],
     ['is longer than any error', errorBody({ padding: 'x'.repeat(100_000) })],
-  ])('of a refusal whose body %s only the status is used', async (_, body) => {
+  ])('if a refusal’s body %s, only the status is used', async (_, body) => {
     expect(await refusalTo(whole(502, body))).toEqual({ reason: 'server', status: 502, kind: '502', message: '' })
   })
 
@@ -88,7 +88,7 @@ describe('the provider’s waiting time', () => {
     ['at most an hour in milliseconds', { 'retry-after-ms': '86400000' }, 3_600],
     ['a date that is over', { 'retry-after': inSeconds(-60) }, 0],
     ['a date far away', { 'retry-after': inSeconds(86_400) }, 3_600],
-  ] as [string, Record<string, string>, number][])('as %s', async (_, headers, seconds) => {
+  ] as [string, Record<string, string>, number][])('the waiting time is read: %s', async (_, headers, seconds) => {
     expect((await refusalTo(whole(429, errorBody(), headers))).retryAfterSeconds).toBe(seconds)
   })
 

@@ -83,7 +83,7 @@ describe('the idle limit', () => {
     expect(next).toEqual({ kind: 'done' })
   })
 
-  test('the idle limit only runs while somebody reads', async () => {
+  test('the idle limit only runs while the body is read', async () => {
     const call = callTo((socket) => void socket.write(EVENTS + chunk('1')), { idleMs: AMPLE_MS })
     const answer = await answerOf(call)
     await answer.read()
@@ -125,7 +125,7 @@ describe('the total limit', () => {
     expect(await callUpstream(callTo(() => undefined, { totalMs: SHORT_MS }))).toEqual(late('total'))
   })
 
-  test('the total limit is reported even while nobody reads', async () => {
+  test('the total limit is reported even while the body is not read', async () => {
     const call = callTo((socket) => void socket.write(EVENTS + chunk('1')), { totalMs: AMPLE_MS })
     const answer = await answerOf(call)
     const told = new Promise((resolve) => answer.onOvertime(resolve))
@@ -145,7 +145,7 @@ describe('the total limit', () => {
 })
 
 describe('the connect limit', () => {
-  test('the connect limit applies if packets vanish, but not through a proxy', async () => {
+  test('the connect limit applies if packets are lost, but not through a proxy', async () => {
     const silent = await openSilentAddress()
     const baseUrl = `http://127.0.0.1:${silent.port}`
     const limits = { connectMs: SHORT_MS, firstByteMs: AMPLE_MS }

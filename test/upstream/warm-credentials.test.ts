@@ -32,7 +32,7 @@ test('E21: an invalid credential is a warning at start and reload, and only turn
   expect(lines.join()).not.toContain(CANARY)
 })
 
-test('E21: without another provider no answer is simulated', () => {
+test('E21: if a model’s only provider has an invalid credential, the catalogue is refused', () => {
   const models = SAMPLE.models
     .slice(1)
     .map((model) => ({ ...model, fallback: [], targets: [{ provider: 'broken', model: 'm' }] }))

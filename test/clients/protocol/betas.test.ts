@@ -114,7 +114,7 @@ test('each major version of the library reaches the provider, and no beta is add
   expect(sent()).toEqual(['2023-06-01', 'effort-2025-11-24'])
 })
 
-test('betas that cost more, reach other state or are unknown are omitted and named, with their fields', async () => {
+test('betas that cost more, use stored state or are unknown are omitted with their fields, and named', async () => {
   const answer = await ask({
     ...question('messages'),
     betas: ['effort-2025-11-24', ...COSTLY],
@@ -148,7 +148,7 @@ test('a provider without betas gets no beta, and no fields that need one', async
   )
 })
 
-test('the catalogue may allow further betas, and a tool’s price brings its beta', async () => {
+test('the catalogue may allow more betas, and a tool with a price has its beta allowed', async () => {
   const betas = ['fast-mode-2026-02-01', 'effort-2025-11-24', 'code-execution-2025-05-22']
   const chosen = await ask({ ...question('chosen'), betas, speed: 'standard' })
   expect(chosen.betas).toBe('fast-mode-2026-02-01,effort-2025-11-24')
@@ -183,7 +183,7 @@ function post(headers: Record<string, string>, body: object = {}): Promise<Respo
   })
 }
 
-test('betas in the body count like those of the header', async () => {
+test('betas in the body are treated like betas in the header', async () => {
   const body = { betas: ['effort-2025-11-24'], anthropic_beta: 'pdfs-2024-09-25, effort-2025-11-24' }
   expect((await post({ 'anthropic-beta': 'pdfs-2024-09-25' }, body)).status).toBe(200)
   expect(gateway.upstream.calls.at(-1)?.headers.get('anthropic-beta')).toBe('pdfs-2024-09-25,effort-2025-11-24')

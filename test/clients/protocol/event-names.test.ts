@@ -59,7 +59,7 @@ async function events(format: 'messages' | 'responses'): Promise<[name: string |
 }
 
 describe.each(['messages', 'responses'] as const)('streams with event names that are %s', (format) => {
-  test.each(SPELLINGS)('%s: events are read by their type, and mismatched names are counted', async (_, spelling) => {
+  test.each(SPELLINGS)('%s: events are read by their type, and wrong names are counted', async (_, spelling) => {
     spell(format, (text) => text)
     const before = await repaired(format)
     const sound = await events(format)

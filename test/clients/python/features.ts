@@ -85,7 +85,7 @@ function describeAnswers(library: PythonLibrary, provider: FormatName, world: In
     expect(await library.parse(accessTo(world()), model, isStream)).toBe(42)
   })
 
-  test('an image is seen', async () => {
+  test('the model gets an image', async () => {
     const model = world().modelWith(provider, ({ body }) =>
       speak(provider, false, JSON.stringify(body).includes(IMAGE) ? 'One pixel.' : 'There is no image.'),
     )
@@ -93,7 +93,7 @@ function describeAnswers(library: PythonLibrary, provider: FormatName, world: In
   })
 
   if (library.argumentPieces) {
-    test('the arguments of a call come in pieces, where the provider tells them so', async () => {
+    test('call arguments are streamed in pieces if the provider streams them', async () => {
       const model = world().modelWith(provider, () => {
         return speakCall(provider, { isStream: true, name: 'get_weather', pieces: ['{"ci', 'ty":', '"Os', 'lo"}'] })
       })
@@ -134,13 +134,13 @@ function describeExceptions(library: PythonLibrary, provider: FormatName, world:
     MODES.map(([mode, isStream]) => [name, mode, { isStream, status, className }] as const),
   )
 
-  test.each(cases)('%s is an exception of its own kind, %s', async (name, _mode, { isStream, status, className }) => {
+  test.each(cases)('%s has its own exception class, %s', async (name, _mode, { isStream, status, className }) => {
     expect(await failures[name]?.(isStream)).toMatchObject({ isOwnClass: true, status, className })
   })
 }
 
 function describeLeaving(library: PythonLibrary, provider: FormatName, world: InWorld): void {
-  test('who leaves in the middle of a stream is charged, and nothing stays reserved', async () => {
+  test('a client that disconnects during a stream is charged, and no credit stays held', async () => {
     const { gateway } = world()
     const { accountId, key } = await gateway.customer('100')
     const events = (await speak(provider, true, 'Hello out there').text()).split(/(?<=\n\n)/)
@@ -173,7 +173,7 @@ function finish(stream: LiveStream, rest: string): void {
 function describeSilence(libraries: readonly PythonLibrary[]): void {
   const cases = libraries.map((library) => [library.name, library] as const)
 
-  test.each(cases)('%s reads a stream that is kept alive between all events', async (_name, library) => {
+  test.each(cases)('%s reads a stream with keep-alives between all events', async (_name, library) => {
     const framing = FORMATS.get(library.family)?.framing
     assert(framing, 'a family is a format')
     const events = (await speak(library.family, true, 'Hello from afar').text()).split(/(?<=\n\n)/)

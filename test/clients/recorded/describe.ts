@@ -23,7 +23,7 @@ export function describeRecorded(libraries: readonly PythonLibrary[]): void {
   afterAll(() => world.gateway.stop())
 
   const recordings = readRecordings(FIXTURES).filter(({ name }) => !name.includes('/matrix/'))
-  describe('a recorded answer says the same to every library, and breaks none', () => {
+  describe('every library reads a recorded answer alike, and none fails', () => {
     test.each(recordings.map((recording) => [recording.name, recording] as const))('%s', async (_name, recording) => {
       expect(await judge.judge(recording)).toEqual({ broken: [], isFailure: FAILURES.test(recording.name) })
     })

@@ -184,7 +184,7 @@ describe('a refusal by AWS', () => {
   const refusing = (kind: string, headers: Record<string, string> = {}) =>
     Response.json({ error: { type: kind, message: 'no' } }, { status: 403, headers })
 
-  test('E18: a refusal of expired credentials is repeated once with new ones', async () => {
+  test('E18: a call refused for expired credentials is repeated once with new ones', async () => {
     const upstream = serve((_, index) => (index === 0 ? refusing('ExpiredTokenException') : accepted()))
     const endpoint = serve((_, index) => given(index))
     await callTarget(target(upstream, { container: `${endpoint.url}/ended` }))
@@ -217,7 +217,7 @@ describe('a refusal by AWS', () => {
     expect(await isSignedBy(upstream.calls[1], upstream, KEYS)).toBe(true)
   })
 
-  test('a refusal despite a correct clock is final', async () => {
+  test('a call refused for its time although the clock is correct is not repeated', async () => {
     const upstream = serve(() => refusing('InvalidSignatureException', { date: new Date().toUTCString() }))
     await callTarget(target(upstream, KEYS))
     expect(upstream.calls).toHaveLength(1)
@@ -244,7 +244,7 @@ test('E18: one Bedrock key is made for each set of credentials', async () => {
   expect(endpoint.calls).toHaveLength(2)
 })
 
-test('E10: the signed service follows from the address, unless the entry names it', async () => {
+test('E10: the service in the signature follows from the address, unless the entry names it', async () => {
   const services = ['https://bedrock-mantle.eu-west-1.api.aws', 'https://bedrock-runtime.eu-west-1.amazonaws.com'].map(
     async (baseUrl) => {
       const auth = { type: 'aws', region: 'eu-west-1', ...KEYS }

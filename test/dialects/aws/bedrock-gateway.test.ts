@@ -158,7 +158,7 @@ describe.each(NAMES)('a caller of %s', (format) => {
     expect(paid).toBeLessThan(PRICE)
   })
 
-  test('E13: a changed or cut message ends the answer with an error', async () => {
+  test('E13: a corrupted or cut message ends the answer with an error', async () => {
     const { key, any, settled } = await customer()
     const frames = converseFrames('Hel', 'lo')
     const changed = Buffer.concat(frames)
@@ -191,7 +191,7 @@ test('E13: an announced message that never arrives ends at the idle limit, and t
 const metrics = (outputTokenCount: number) =>
   invokeFrame({ type: 'message_stop', 'amazon-bedrock-invocationMetrics': { inputTokenCount: 20, outputTokenCount } })
 
-test('E15: if Bedrock’s metrics differ, the answer’s own usage is charged, and the difference is logged once', async () => {
+test('E15: if Bedrock’s metrics differ from the answer’s usage, the usage is charged, and the difference logged once', async () => {
   const { key, claude, charged, settled } = await customer()
   invoke = () => framed(...claudeFrames('Hel', 'lo').slice(0, -1), metrics(9))
   expect((await ask(key, 'messages', claude, true)).text).not.toContain('Metrics')
@@ -241,7 +241,7 @@ test('E25: if a region is throttled, the same request goes to the next region an
 })
 
 test.each(['claude', 'any'] as const)(
-  'E25: a client of %s that leaves pays what was used, since the rest is read',
+  'E25: a client that disconnects from %s pays the usage, because the answer is read to its end',
   async (which) => {
     const { key, charged, settled, ...models } = await customer()
     const frames = which === 'claude' ? claudeFrames('Hel', 'lo') : converseFrames('Hel', 'lo')
@@ -303,7 +303,7 @@ test.each([
   ],
   ['messages', { thinking: { type: 'enabled', budget_tokens: 2000 }, max_tokens: 4000, top_k: 3 }, 'thinking, top_k'],
 ] as const)(
-  'what a dialect leaves out is named in the words of %s, and reaches Claude behind a profile',
+  'fields that a dialect omits are named as %s spells them; Claude behind a profile gets them',
   async (format, more, words) => {
     const { key } = await customer()
     const send = async (model: string) => {

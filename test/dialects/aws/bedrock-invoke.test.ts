@@ -139,7 +139,7 @@ describe('an answer of InvokeModel', () => {
     expect(read(errorFrame(exception, 'Too much'))).toBe(text)
   })
 
-  test('E13: a changed or cut message is an error, and ends the stream', () => {
+  test('E13: a corrupted or cut message is an error, and ends the stream', () => {
     const [first = new Uint8Array()] = claudeFrames()
     const changed = Uint8Array.from(first)
     changed[20] = (changed[20] ?? 0) ^ 1
@@ -147,7 +147,7 @@ describe('an answer of InvokeModel', () => {
     expect(read(first, first.subarray(0, 30))).toMatch(/\nevent: error\ndata: .*cut in the middle/)
   })
 
-  test('E12: messages of other kinds and chunks without an event are skipped', () => {
+  test('E12: messages of unknown types and chunks without an event are skipped', () => {
     expect(read(invokeFrame({ no: 'type' }))).toBe('')
   })
 })

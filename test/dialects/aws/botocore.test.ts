@@ -7,24 +7,21 @@ import { CALLS, signatureOf } from './signed-calls'
 
 const python = await preparePython('aws', (line) => process.stderr.write(`${line}\n`))
 
-test.skipIf(!python)(
-  'E9: every call is signed as botocore signs it, and so is the address that a key of Bedrock is',
-  async () => {
-    const running = Bun.spawn([python ?? '', join(import.meta.dir, 'botocore_signatures.py')], {
-      stdin: new Blob([JSON.stringify(CALLS)]),
-      stderr: 'inherit',
-    })
-    const { signed, presigned }: Said = JSON.parse(await new Response(running.stdout).text())
-    expect(signed).toHaveLength(CALLS.length)
-    expect(await Promise.all(CALLS.map(signatureOf))).toEqual(signed)
-    const keys = await Promise.all(
-      CALLS.map(({ url: _, body: __, service: ___, region, atMs, ...credentials }) =>
-        bedrockKey(credentials, region, atMs),
-      ),
-    )
-    expect(keys.map(queryOf)).toEqual(presigned.map((url) => [...new URL(`${url}&Version=1`).searchParams].sort()))
-  },
-)
+test.skipIf(!python)('E9: calls, and the URL inside a Bedrock key, are signed as botocore signs them', async () => {
+  const running = Bun.spawn([python ?? '', join(import.meta.dir, 'botocore_signatures.py')], {
+    stdin: new Blob([JSON.stringify(CALLS)]),
+    stderr: 'inherit',
+  })
+  const { signed, presigned }: Said = JSON.parse(await new Response(running.stdout).text())
+  expect(signed).toHaveLength(CALLS.length)
+  expect(await Promise.all(CALLS.map(signatureOf))).toEqual(signed)
+  const keys = await Promise.all(
+    CALLS.map(({ url: _, body: __, service: ___, region, atMs, ...credentials }) =>
+      bedrockKey(credentials, region, atMs),
+    ),
+  )
+  expect(keys.map(queryOf)).toEqual(presigned.map((url) => [...new URL(`${url}&Version=1`).searchParams].sort()))
+})
 
 type Said = { signed: Record<string, string>[]; presigned: string[] }
 

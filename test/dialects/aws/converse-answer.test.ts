@@ -184,7 +184,7 @@ describe('E16: a stream of Converse', () => {
     ['nothing', [], undefined],
     ['five minutes', [{ ttl: '5m', inputTokens: 9 }], { ephemeral_5m_input_tokens: 9, ephemeral_1h_input_tokens: 0 }],
     ['an hour', [{ ttl: '1h', inputTokens: 9 }], { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 9 }],
-  ])('E16: the cache time is read if Converse has %s', (_, cacheDetails, expected) => {
+  ])('E16: the cache lifetime is read if Converse states %s', (_, cacheDetails, expected) => {
     const usage = { ...USAGE, cacheWriteInputTokens: 9, cacheDetails }
     const whole = readWhole({ output: { message: { content: [] } }, stopReason: 'end_turn', usage })
     expect(whole).toMatchObject({

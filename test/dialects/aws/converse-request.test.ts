@@ -281,7 +281,7 @@ describe('fields that Converse lacks', () => {
   })
 
   test.each(['bash_20250124', 'text_editor_20250728', 'memory_20250818', 'computer_20250124', 'web_search_20250305'])(
-    'is refused where it is the tool %s',
+    'a request with the vendor’s tool %s is refused',
     (type) => {
       const refused = refusal({ messages: HI, tools: [TOOL, { type, name: 'tool' }] })
       expect([refused?.status, refused?.options.param]).toEqual([400, 'tools[1]'])
@@ -289,21 +289,21 @@ describe('fields that Converse lacks', () => {
     },
   )
 
-  test('a block without an equivalent in a turn or a result is refused', () => {
+  test('a block that Converse lacks is refused, in a turn and in a tool result', () => {
     const block = { type: 'container_upload', file_id: 'f' }
     const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [block] }] }
     expect(refusal({ messages: [{ role: 'user', content: [block] }] })?.options.param).toBe('messages[0].content[0]')
     expect(refusal({ messages: [...HI, result] })?.options.param).toBe('messages[1].content[0].content[0]')
   })
 
-  test('blocks of a tool that ran at a provider are omitted and named', () => {
+  test('blocks of a tool that a provider ran are omitted and named', () => {
     const trace = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }
     const { body, leftOut } = sealed({ messages: [...HI, { role: 'assistant', content: [trace] }, ...HI] })
     expect(body.messages).toEqual([{ role: 'user', content: [{ text: 'Hi' }, { text: 'Hi' }] }])
     expect(leftOut).toEqual(['messages.server_tool_use'])
   })
 
-  test('no turn or result that is sent is empty, and no text is blank', () => {
+  test('every turn and result that is sent has content, and no text is blank', () => {
     const text = fc.constantFrom('', ' ', '\n\t', 'words').map((words): JsonObject => ({ type: 'text', text: words }))
     const hint = { type: 'ephemeral' }
     const block = fc.oneof(
@@ -349,7 +349,7 @@ describe('fields that Converse lacks', () => {
     expect(body.guardrailConfig).toEqual(guard)
   })
 
-  test('a field on which the answer depends is refused', () => {
+  test('an image that Converse cannot carry is refused', () => {
     const url = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
     const tiff = { type: 'image', source: { type: 'base64', media_type: 'image/tiff', data: B64 } }
     for (const block of [url, tiff]) {
@@ -404,7 +404,7 @@ describe('a service tier', () => {
     ['flex', { serviceTier: { type: 'flex' } }],
     ['priority', { serviceTier: { type: 'priority' } }],
     ['optimized', { performanceConfig: { latency: 'optimized' as const } }],
-  ] as const)('%s is what AWS’ own client sends', async (tier, fields) => {
+  ] as const)('the service tier %s is sent as AWS’ own client sends it', async (tier, fields) => {
     const { body, leftOut } = sealed({ messages: HI, service_tier: tier })
     expect(body).toEqual(await theirs({ messages: SAID_HI, ...fields }))
     expect(leftOut).toEqual([])
@@ -431,7 +431,7 @@ describe('nested fields of messages', () => {
     expect([isSaid, asked.leftOut.includes(field)]).toEqual([isSaid, !isSaid])
   })
 
-  test('a tool that only code may call is refused', () => {
+  test('a tool that only the model’s code may call is refused', () => {
     const tools = [{ ...TOOL, allowed_callers: ['code_execution_20260120'] }]
     expect(refusal({ messages: HI, tools })?.options.param).toBe('tools.allowed_callers')
   })

@@ -118,7 +118,7 @@ describe('E13: damaged event streams', () => {
 })
 
 test.each([SEED, SEED + 1, SEED + 2])(
-  'random streams, seed %p: read as AWS’ own codec reads them, however cut; changed, never as another',
+  'random streams, seed %p: read as by AWS’ codec, however split; a corrupted stream is never read as another',
   (seed) => {
     const message = fc.record({
       headers: fc.dictionary(

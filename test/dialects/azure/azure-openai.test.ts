@@ -34,7 +34,7 @@ const MESSAGES = [{ role: 'user' as const, content: 'Hi' }]
 
 describe('E3: a deployment with a dated API version', () => {
   test.each([false, true])(
-    'a dated deployment is called as AzureOpenAI calls it for a chat (stream %p)',
+    'a dated deployment gets a chat request as AzureOpenAI sends it (stream %p)',
     async (stream) => {
       const library = await theirs((client) =>
         client.chat.completions.create({ model: DEPLOYMENT, messages: MESSAGES, stream }),
@@ -118,7 +118,7 @@ test.each(['key', 'token'])(
   },
 )
 
-test('a provider without authentication needs no key, and gets none', async () => {
+test('a provider without authentication needs no key, and no key is sent', async () => {
   const entry = { format: 'chat-completions', auth: { type: 'none' } }
   expect(await ours({ ...entry, baseUrl: '/v1' })).toEqual({
     ...{ path: '/v1/chat/completions', key: null, authorization: null },

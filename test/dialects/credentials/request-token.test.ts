@@ -6,7 +6,7 @@ import { requestToken } from '@/dialects/credentials/request-token'
 const YEAR_MS = 365 * 86_400_000
 
 test.each([0, YEAR_MS, -YEAR_MS])(
-  'a token lives as long as is said, by a clock that differs by %d ms',
+  'a token expires after the stated time, although the endpoint’s clock differs by %d ms',
   async (aheadMs) => {
     const atSeconds = Math.floor((Date.now() + aheadMs) / 1000)
     const headers = { date: new Date(atSeconds * 1000).toUTCString() }

@@ -73,7 +73,7 @@ describe('before the token expires', () => {
     expect(world.requests).toHaveLength(2)
   })
 
-  test('a failed renewal fails no call while the token is valid; a dead endpoint is called at growing intervals', async () => {
+  test('a failed renewal fails no call while the token is valid; an unreachable endpoint is retried at growing intervals', async () => {
     const world = await warm()
     world.clock.advance(HOUR_MS - 300_000)
     const asked: number[] = []

@@ -209,7 +209,7 @@ test('a beta that a cloud refuses by name is omitted with its fields in a second
   expect(world.logLines.join('\n')).toContain('betas_refused')
 })
 
-test('E24, E25: if a location’s quota is used up, the next location answers at the same price, with its own cost', async () => {
+test('E24, E25: if a location’s quota is used up, the next location answers: the same price, its own provider cost', async () => {
   answers.global = exhausted
   const first = await asking()
   await first.client.messages.create({ model: 'svc/claude-1', ...REQUEST })

@@ -172,7 +172,7 @@ describe('an event', () => {
     expect(event(`{${HEAD},"choices":[${choice}]}`)).toBe(`{"model":"svc/alpha",${HEAD},"choices":[${choice}]}`)
   })
 
-  test('a passed-through event without choice and usage is hidden', () => {
+  test('a passed-through event with neither choice nor usage is hidden', () => {
     expect(event(`{${HEAD},"model":"","choices":[],"prompt_filter_results":[]}`)).toBeUndefined()
   })
 
@@ -188,7 +188,7 @@ describe('an event', () => {
     expect(event(data, quiet)).toBe(data.replace(counts, 'null'))
   })
 
-  test('a passed-through event that is no JSON object is unchanged; an object that is no chunk is hidden', () => {
+  test('a passed-through event that is not a JSON object is unchanged; an object that is not a chunk is hidden', () => {
     for (const data of ['[DONE]', 'not json', '5']) expect(event(data, quiet)).toBe(data)
     for (const data of ['{}', '{"error":{"message":"x"}}', '{"type":"ping"}']) expect(event(data)).toBeUndefined()
   })

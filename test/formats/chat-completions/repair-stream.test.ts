@@ -76,13 +76,13 @@ describe('a stream', () => {
     ['a time as a text', { created: '1700000000' }, { ...HEAD, created: 1_700_000_000 }, ['created']],
     ['a fraction of a second', { created: 1_700_000_000.5 }, { ...HEAD, created: 1_700_000_000 }, ['created']],
   ]
-  test.each(heads)('a stream with %s gets the missing part', (_name, broken, whole, fields) => {
+  test.each(heads)('a stream with %s gets a valid value', (_name, broken, whole, fields) => {
     const { told, repairs } = stream([{ ...chunk(ROLE), ...broken }, ...LAST])
     expect(told[0]).toMatchObject(whole)
     expect(repairs).toEqual(fields)
   })
 
-  test('chunks that are no part of an answer are hidden', () => {
+  test('chunks that do not belong to an answer are hidden', () => {
     const { told, repairs } = stream(['{}', '{"type":"ping"}', chunk(ROLE), ...LAST])
     expect(told).toHaveLength(3)
     expect(repairs).toEqual(['choices'])
@@ -193,7 +193,7 @@ describe('a stream', () => {
     expect([told[2].usage.total_tokens, ending]).toEqual([7, []])
   })
 
-  test('usage beside choices moves into a last chunk, only for clients that requested it', () => {
+  test('usage in a chunk with choices moves into a last chunk, only for clients that requested it', () => {
     const stated = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3, cost: 0.5 }
     const chunks = [chunk(ROLE, null, { usage: { ...stated, total_tokens: 2 } }), chunk({}, 'stop', { usage: stated })]
     const asked = stream(chunks)

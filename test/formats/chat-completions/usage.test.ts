@@ -109,10 +109,10 @@ describe('token counts of providers', () => {
   for (const [name, usage, expected] of cases) test(name, () => expect(decodeUsage(usage)).toEqual(expected))
 })
 
-describe('unusable usage', () => {
+describe('invalid usage', () => {
   const broken: JsonValue[] = [-1, 1.5, '10', null, true, 2 ** 53, 1e308, [], {}]
   for (const value of broken) {
-    test(`totals of ${JSON.stringify(value)}`, () => {
+    test(`usage with the count ${JSON.stringify(value)} is ignored`, () => {
       expect(decodeUsage({ prompt_tokens: value, completion_tokens: 1 })).toBeUndefined()
       expect(decodeUsage({ prompt_tokens: 1, completion_tokens: value })).toBeUndefined()
     })

@@ -113,7 +113,7 @@ describe('generateContent', () => {
     ['insufficient_credit', 402],
     ['rate_limited', 429],
     ['invalid_credentials', 401],
-  ] as const)('%s has its status', async (kind, status) => {
+  ] as const)('the error %s has its status', async (kind, status) => {
     const error = new GatewayError(kind, 'Not now.', { retryAfterSeconds: 2 })
     script.answers = [error]
     for (const ask of [

@@ -47,7 +47,7 @@ describe('requests', () => {
     )
   })
 
-  test('short forms that providers refuse are expanded', () => {
+  test('short notations that providers refuse are written in full', () => {
     expect(pass({ contents: 'Hi', system_instruction: 'Be brief.' })).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
       system_instruction: { parts: [{ text: 'Be brief.' }] },
@@ -143,7 +143,7 @@ describe('answers', () => {
     )
   })
 
-  test('a missing count gets 0, which clients expect', () => {
+  test('a missing token count becomes 0, which clients expect', () => {
     const usageMetadata = { promptTokenCount: 1, promptTokensDetails: [{ modality: 'AUDIO' }, { tokenCount: 1 }] }
     const answer = { candidates: [], usageMetadata }
     const whole = passThrough.response(JSON.stringify(answer), answer, context, passHooks())

@@ -181,7 +181,7 @@ describe('an event', () => {
   })
 
   test.each(['text', 'thinking'])(
-    'a block of %s that begins with its words begins empty, and says them in a piece',
+    'a block of %s that begins with text is split into an empty start and a delta',
     (kind) => {
       const hooks = passHooks()
       const stream = passThrough.createStream(context, hooks)
@@ -211,7 +211,7 @@ describe('an event', () => {
     expect(hooks.repairs).toEqual(['type'])
   })
 
-  test('a model named in the text is unchanged', () => {
+  test('a model name inside the text is unchanged', () => {
     const data = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"upstream-model"}}'
     expect(event(data)).toBe(data)
   })

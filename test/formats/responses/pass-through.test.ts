@@ -145,7 +145,7 @@ describe('a stream', () => {
     )
   })
 
-  test('events that break clients are hidden, and errors are sent in our own words', async () => {
+  test('events that break clients are hidden, and errors get the gateway’s text', async () => {
     const noise = ['[DONE]', 'oops', {}, { type: 'ping' }, { type: 'response.foo' }, { type: 'error', message: 'x' }]
     const { events, repairs } = pass([...FULL.slice(0, 1), ...noise, ...FULL, completed(OUTPUT)])
     expect(events.map(({ type }) => type)).toEqual(WHOLE.map(({ type }: JsonObject) => type))
@@ -156,13 +156,13 @@ describe('a stream', () => {
 
   const without = (pattern: RegExp) => WHOLE.filter(({ type }: JsonObject) => !pattern.test(String(type)))
   test.each<[string, JsonObject[]]>([
-    ['its beginning', without(/created|in_progress/)],
+    ['its start events', without(/created|in_progress/)],
     ['`created` alone', without(/created/)],
     ['beginnings of items', without(/item\.added/)],
     ['beginnings of parts', without(/part\.added/)],
-    ['all beginnings', without(/added|created|in_progress/)],
-    ['all pieces', without(/delta/)],
-    ['all but items that are done', without(/delta|added|text|part|arguments/)],
+    ['any start event', without(/added|created|in_progress/)],
+    ['any delta', without(/delta/)],
+    ['all events but those of done items', without(/delta|added|text|part|arguments/)],
   ])('a stream without %s is completed for the library', async (_, list) => {
     const { events } = pass(list)
     const response = await readByLibrary(events)

@@ -94,7 +94,7 @@ describe('a finish reason', () => {
     [{ status: 'incomplete', incomplete_details: { reason: 'steered' } }, NOTHING, 'length', 'steered'],
     [{ status: 'failed' }, NOTHING, 'error', 'failed'],
     [{ status: 'cancelled' }, NOTHING, 'error', 'cancelled'],
-  ] as const)('%j after %j is %s', (response, emitted, kind, raw) => {
+  ] as const)('a finish reason is decoded: %j after %j is %s', (response, emitted, kind, raw) => {
     expect(decodeFinishReason(response, emitted)).toEqual({ kind, raw })
   })
 
@@ -110,7 +110,7 @@ describe('a finish reason', () => {
     ['context-length', 'incomplete', { reason: 'max_output_tokens' }],
     ['content-filter', 'incomplete', { reason: 'content_filter' }],
     ['error', 'failed', null],
-  ] as const)('%s is told as %s', (kind, status, details) => {
+  ] as const)('the finish reason %s is encoded as %s', (kind, status, details) => {
     expect(encodeFinishReason({ kind })).toEqual({ status, incomplete_details: details })
   })
 })

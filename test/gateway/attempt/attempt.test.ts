@@ -145,7 +145,7 @@ describe('the beginning of an answer', () => {
 })
 
 describe('failures', () => {
-  test('a failure is reported to the permit, logged with its reason, and returned in our own words', async () => {
+  test('a failure is reported to the permit, logged with its reason, and returned with the gateway’s error text', async () => {
     upstream.respond(() => Response.json({ error: { message: 'the key sk-secret-12345678 is bad' } }, { status: 500 }))
     const failed = await attempt()
     expect(failed).toMatchObject({ kind: 'failed', error: { status: 502 }, failed: { milliseconds: 5 } })
@@ -154,7 +154,7 @@ describe('failures', () => {
     expect(JSON.stringify(logger.lines)).not.toContain('12345678')
   })
 
-  test('a request that the target’s format cannot express fails without a call, and the target is not blamed', async () => {
+  test('a request that the target’s format cannot express fails without a call and without a fault of the target', async () => {
     const changes: Partial<ChatRequest> = {
       turns: [{ role: 'user', content: [{ type: 'audio', mediaType: 'audio/wav', data: 'AAAA' }] }],
     }
@@ -166,7 +166,7 @@ describe('failures', () => {
 })
 
 describe('a client that disconnects', () => {
-  test('if a client disconnects while the provider is silent, the call ends and nobody is blamed', async () => {
+  test('if a client disconnects while the provider is silent, the call ends without a fault of the provider', async () => {
     upstream.respond(() => new Promise(() => {}))
     const waiting = attempt({ changes: { stream: true } })
     await until(() => upstream.calls.length === 1, 'the provider to be asked')
@@ -206,8 +206,8 @@ describe('a client that disconnects', () => {
     test.each([
       ['the policy is to abort', { kind: 'abort' }],
       ['all slots are taken', { ...READ_ON, maxConcurrent: 0 }],
-      ['it takes longer than the policy has it', { ...READ_ON, maxMs: 10 }],
-    ] as [string, DisconnectPolicy][])('is stopped where %s', async (_, onDisconnect) => {
+      ['it takes longer than the policy allows', { ...READ_ON, maxMs: 10 }],
+    ] as [string, DisconnectPolicy][])('a call is cancelled after a disconnect if %s', async (_, onDisconnect) => {
       await leave(onDisconnect)
       expect(await waiting).toEqual({ kind: 'abandoned', hasSent: false })
       await until(() => upstream.calls[0]?.isAborted, 'the provider to be let go')
@@ -215,7 +215,7 @@ describe('a client that disconnects', () => {
     })
   })
 
-  test('a client that disconnects before the provider accepts a connection has reached no provider', async () => {
+  test('after a disconnect before the provider accepts the connection, the attempt counts as unreached', async () => {
     const silent = await openSilentAddress()
     const waiting = attempt({ address: `http://127.0.0.1:${silent.port}`, changes: { stream: true } })
     client.abort()
@@ -245,12 +245,12 @@ describe('encrypted reasoning of another account of the vendor', () => {
   const whole = { id: 'resp_1', object: 'response', status: 'completed', output: [], usage: null }
   const refusals: [string, object][] = [
     ['by its code', { message: 'no', type: 'invalid_request_error', code: 'invalid_encrypted_content', param: null }],
-    ['by its words', { message: 'The encrypted content gAAA... could not be verified.', code: null, type: 'x' }],
-    ['by other words', { message: 'The encrypted_content was not issued to this caller', code: null }],
+    ['by its text', { message: 'The encrypted content gAAA... could not be verified.', code: null, type: 'x' }],
+    ['by another text', { message: 'The encrypted_content was not issued to this caller', code: null }],
   ]
 
   test.each(refusals)(
-    'proofs of what another account of the vendor has thought that are refused %s are left out, and the target is asked once more',
+    'another account’s encrypted reasoning that is refused %s is removed, and the target is called once more',
     async (_, error) => {
       upstream.respond((_call, index) =>
         index === 0 ? Response.json({ error }, { status: 400 }) : Response.json(whole),

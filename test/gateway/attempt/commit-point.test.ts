@@ -145,7 +145,7 @@ describe('the buffer', () => {
   })
 
   test.each([64, 65, 1_000])(
-    'but nothing of a read with content is ever dropped: %d pieces of arguments',
+    'no event of a read that has content is dropped: %d pieces of arguments',
     async (count) => {
       const pieces = argumentPieces.slice(0, count)
       source.give(batch(itemsOf(format, ROLE)), batch(hubItems(name, ...pieces)))

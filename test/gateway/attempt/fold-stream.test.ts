@@ -30,16 +30,12 @@ test('folding a stream gives the whole answer, and the meter gets its events', a
 
 describe('folding a stream fails', () => {
   test.each([
-    ['where it stops without its terminator', [chatChunk({ content: 'Half' })], { kind: 'broken' }],
-    [
-      'where it says that something went wrong',
-      [chatChunk({ content: 'Half' }), { error: { message: 'no' } }],
-      { kind: 'refused' },
-    ],
-    ['where it says nothing and ends', [ROLE, '[DONE]'], { kind: 'malformed' }],
-    ['where it is longer than any answer', [chatChunk({ content: 'x'.repeat(500) })], { kind: 'malformed' }],
-    ['where it writes far beyond its limit', [chatChunk({ content: 'x'.repeat(40_000) })], { kind: 'broken' }],
-  ])('folding fails and ends the call on %s', async (name, events, failure) => {
+    ['stops without its terminator', [chatChunk({ content: 'Half' })], { kind: 'broken' }],
+    ['contains an error', [chatChunk({ content: 'Half' }), { error: { message: 'no' } }], { kind: 'refused' }],
+    ['ends without content', [ROLE, '[DONE]'], { kind: 'malformed' }],
+    ['is longer than any answer', [chatChunk({ content: 'x'.repeat(500) })], { kind: 'malformed' }],
+    ['writes far beyond its limit', [chatChunk({ content: 'x'.repeat(40_000) })], { kind: 'broken' }],
+  ])('folding fails and ends the call if the stream %s', async (name, events, failure) => {
     give(...events)
     source.give({ kind: 'done', events: [] })
     const maxChars = name.includes('longer') ? 100 : MANY_CHARS

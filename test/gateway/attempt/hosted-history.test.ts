@@ -128,8 +128,8 @@ const PAIRS = SAMPLES.filter(({ fate }) => fate !== 'read').flatMap((sample) =>
   FORMATS.filter((provider) => provider !== sample.format).map((provider) => ({ ...sample, provider })),
 )
 
-describe.each(PAIRS)('$kind of $format towards $provider', ({ format, provider, fate, name, body }) => {
-  test(fate === 'named' ? 'is left out and named' : 'is refused by name', async () => {
+describe.each(PAIRS)('$kind in the history of $format, sent to $provider', ({ format, provider, fate, name, body }) => {
+  test(fate === 'named' ? 'the item is omitted and named' : 'the item is refused by name', async () => {
     let received: string | undefined
     const model = world.modelWith(provider, ({ text }) => {
       received = text
@@ -149,7 +149,7 @@ describe.each(PAIRS)('$kind of $format towards $provider', ({ format, provider, 
 })
 
 test.each(SAMPLES.filter(({ fate }) => fate === 'named'))(
-  '$kind of $format goes to its own format, and nothing is said to be left out',
+  '$kind in the history of $format is sent to a provider of its format, and nothing is named as omitted',
   async ({ format, body }) => {
     let received: string | undefined
     const model = world.modelWith(format, ({ text }) => {
@@ -166,7 +166,7 @@ test.each(SAMPLES.filter(({ fate }) => fate === 'named'))(
 )
 
 test.each(FORMATS.filter((format) => format !== 'generate-content' && format !== 'messages'))(
-  'a refusal alone in the history of %s is words that a provider of any format takes',
+  'a turn of %s that is only a refusal becomes text for a provider of any format',
   async (format) => {
     for (const provider of FORMATS.filter((other) => other !== format)) {
       let received: Record<string, unknown> = {}

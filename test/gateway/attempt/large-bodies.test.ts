@@ -25,7 +25,7 @@ afterEach(() => {
   stringify.mockRestore()
 })
 
-test('two large bodies are not parsed or serialised in one turn', async () => {
+test('two large bodies are not parsed or serialised in one turn of the event loop', async () => {
   const customers = await Promise.all(Array.from({ length: AT_ONCE }, () => gateway.customer('1000')))
   const content = 'x'.repeat(LARGE)
   const body = JSON.stringify({ model: 'svc/alpha', max_tokens: 9, messages: [{ role: 'user', content }] })

@@ -36,7 +36,7 @@ test.each([
   [REACHED, { 'retry-after': '60' }, 503],
   [REACHED, { 'retry-after': '60', 'x-ratelimit-remaining-tokens': '9000' }, 503],
 ] as [string, Record<string, string>, number][])(
-  '%p with %j is one account’s own',
+  'a 429 with %p and %j stops one account only',
   async (message, headers, status) => {
     const model = models.modelWith('chat-completions', limiting(message, headers))
     const { key } = await models.gateway.customer('1')

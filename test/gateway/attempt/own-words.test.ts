@@ -124,7 +124,7 @@ const OWN: [Caller, string, number, object][] = [
 ]
 
 test.each(OWN)(
-  'a refusal of a provider of %s (%s, %i) is as it was written: %j',
+  'a %s caller gets the error of a provider of its format unchanged (%s, %i): %j',
   async (caller, model, status, error) => {
     answer = () =>
       Response.json({ ...(caller === 'messages' && { type: 'error', request_id: 'req_1' }), error }, { status })
@@ -136,7 +136,7 @@ test.each(OWN)(
 test.each([
   ['chat-completions', 'messages'],
   ['messages', 'chat'],
-] as const)('callers of %s get what a provider of another format says in our words', async (caller, model) => {
+] as const)('callers of %s get another format’s error in the gateway’s form and text', async (caller, model) => {
   answer = () => Response.json({ error: { type: 'invalid_request_error', message: LONG } }, { status: 400 })
   const { status, text } = await ask(caller, `svc/${model}`)
   expect(status).toBe(400)
@@ -161,34 +161,31 @@ const OURS = /.{0,20}(?:ours-alone|123456789012).{0,20}/i
 const found = (pattern: RegExp, text: string) => pattern.exec(text)?.[0]
 
 describe.each(['chat', 'responses', 'messages', 'gemini', 'signed', 'shown', 'made'])(
-  'at a provider by %s',
+  'errors of the provider of svc/%s',
   (model) => {
     const callers: Caller[] = ['chat-completions', 'messages', 'generate-content', 'responses']
 
-    test.each([400, 403, 500])(
-      'the request body is repeated neither to a caller nor in the log: %i',
-      async (status) => {
-        for (const caller of callers) {
-          answer = (call) =>
-            Response.json(
-              {
-                message: quoting(call),
-                error: { type: quoting(call), code: quoting(call), status: 'X', message: quoting(call) },
-              },
-              { status, headers: { 'x-amzn-errortype': 'ValidationException' } },
-            )
-          const { text } = await ask(caller, `svc/${model}`)
-          for (const pattern of [SECRETS, OURS]) expect(found(pattern, text)).toBeUndefined()
-          expect(text).not.toContain(world.upstream.url)
-          expect(found(SECRETS, world.logLines.join('\n'))).toBeUndefined()
-        }
-      },
-    )
+    test.each([400, 403, 500])('neither the error nor the log repeats the request body: %i', async (status) => {
+      for (const caller of callers) {
+        answer = (call) =>
+          Response.json(
+            {
+              message: quoting(call),
+              error: { type: quoting(call), code: quoting(call), status: 'X', message: quoting(call) },
+            },
+            { status, headers: { 'x-amzn-errortype': 'ValidationException' } },
+          )
+        const { text } = await ask(caller, `svc/${model}`)
+        for (const pattern of [SECRETS, OURS]) expect(found(pattern, text)).toBeUndefined()
+        expect(text).not.toContain(world.upstream.url)
+        expect(found(SECRETS, world.logLines.join('\n'))).toBeUndefined()
+      }
+    })
   },
 )
 
 test.each(['chat-completions', 'messages'] as const)(
-  'the sent body does not return inside a stream of %s',
+  'an error inside a stream of %s does not repeat the request body',
   async (caller) => {
     for (const model of ['chat', 'messages']) {
       answer = (call) => {

@@ -165,7 +165,7 @@ const LOADS: [share: Load['share'], stream: boolean, forMs: number][] = [
   ['all', false, 20 * MINUTE_MS],
 ]
 
-test.each(LOADS)('%s of the requests have the silent target first, streaming %p', async (share, stream, forMs) => {
+test.each(LOADS)('all are answered soon if %s have a silent target first, stream %p', async (share, stream, forMs) => {
   const world = startWorld()
   const { healthy, stormy } = await run(world, { stream, share, forMs })
   expect(stormy).not.toContain(undefined)

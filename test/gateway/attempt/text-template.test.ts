@@ -33,7 +33,7 @@ test('a template has all text except the values', () => {
   expect(fill(template, ['you', '3', ''])).toBe(piece('you', '', '3'))
 })
 
-test('a template finds the place of a value by its unique text', () => {
+test('no template is made if the value’s text is missing, escaped or not unique', () => {
   const around = (text: string, value: string) => templateAround(text, [{ isCount: false, value }])
   expect(around(piece('1'), '1')).toBeUndefined()
   expect(around(piece('hello'), 'world')).toBeUndefined()

@@ -72,7 +72,7 @@ describe('billing matrix', () => {
     expect(charge).toMatchObject({ rule: 'counted', flags: ['estimated'], cost: 160_000 })
   })
 
-  test('a complete answer with early usage only costs at least the relayed output', () => {
+  test('a complete answer that reported usage only early costs at least the relayed output', () => {
     const usage = { ...ZERO_USAGE, uncached: 100, output: 1 }
     const charge = decide('complete', { usage, isUsageStale: true, hasOutput: true, finish: 'stop', countedOutput: 30 })
     expect(charge).toMatchObject({ rule: 'usage', usage: { output: 30 }, flags: ['estimated'] })
@@ -91,7 +91,7 @@ describe('billing matrix', () => {
     })
   })
 
-  test('an answer broken before output costs nothing, whatever usage was reported', () => {
+  test('an answer broken before output costs nothing, even if it reported usage', () => {
     expect(decide('broken', { usage: USAGE })).toEqual(FREE)
   })
 
@@ -121,7 +121,7 @@ describe('billing matrix', () => {
     })
   })
 
-  test('input above the estimate, but below the bytes, is charged up to the hold', () => {
+  test('input above the estimate is charged if the hold covers it, otherwise limited', () => {
     const bounds = { ...BOUNDS, beyond: { inputTokens: 4_000, cost: nano(2_000_000) } }
     const reading = (uncached: number, output = 50) => {
       const usage = { ...ZERO_USAGE, uncached, output }
@@ -138,7 +138,7 @@ describe('billing matrix', () => {
     })
   })
 
-  test('a client that disconnects before the provider’s first byte, after its free ones, pays our count of the input', () => {
+  test('a disconnect before the provider’s first byte costs our count of the input if it is not free', () => {
     const charge = { kind: 'charge', rule: 'hangup_input', cost: 80_000, flags: ['estimated'] }
     expect(decide('unanswered', {})).toMatchObject({ ...charge, usage: { uncached: 80, output: 0 } })
     expect(decide('unanswered', { usage: USAGE, hasOutput: true, countedOutput: 9 })).toMatchObject(charge)
@@ -172,7 +172,7 @@ describe('billing matrix', () => {
     expect(decide('complete', reading)).toMatchObject({ usage: { output: 500 }, flags: ['clamped'] })
   })
 
-  test('usage that a different tokenizer would explain is charged up to the limit only', () => {
+  test('our own count of a disconnected answer is charged up to the output limit', () => {
     expect(decide('disconnected', { hasOutput: true, countedOutput: 700 }, 700)).toMatchObject({
       ...{ usage: { output: 500 }, flags: ['estimated', 'clamped'] },
     })

@@ -83,7 +83,7 @@ test('a whole answer is metered like a stream, with final usage', () => {
   expect(meter.hasEnded()).toBe(true)
 })
 
-test('an answer counts as far beyond its limit at eight times the limit by our estimate', () => {
+test('an answer is far beyond its limit if our estimate is eight times the limit', () => {
   const meter = new Meter(100)
   const words = '字'.repeat(3_700)
   meter.observe(text(words))

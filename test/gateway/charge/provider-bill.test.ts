@@ -40,7 +40,7 @@ describe('the provider’s bill', () => {
     expect(bill({}, CHARGE, nothing)).toEqual({ providerCost: nano(0) })
   })
 
-  test('E24: the provider’s own cost statement replaces the catalogue’s cost, unless the answer continued after it', () => {
+  test('E24: a cost that the provider states replaces the catalogue’s cost, unless the answer continued after it', () => {
     const statedCost = nano(7)
     expect(bill({ statedCost })).toEqual({ providerCost: statedCost })
     expect(bill({ statedCost }, CHARGE, undefined)).toEqual({ providerCost: statedCost })
@@ -70,7 +70,7 @@ describe('the provider’s bill', () => {
     expect(bill({}, FREE)).toEqual({ providerCost: nano(150_000) })
   })
 
-  test('a provider’s cost statement above what an answer can cost is ignored', () => {
+  test('a stated cost above the highest possible cost is ignored', () => {
     const most = Number.MAX_SAFE_INTEGER
     const usage = { ...ZERO_USAGE, uncached: most, cacheRead: most, output: most }
     const { providerCost, counts } = bill({ usage })
@@ -104,7 +104,7 @@ describe('count gaps', () => {
     ['input_under', { uncached: 4_999 }, 10_000, 0],
     ['output_over', { output: 5_001 }, 0, 2_500],
     ['output_under', { output: 2_499 }, 0, 5_000],
-  ] as const)('%s: %o against %d and %d', (gap, usage, localInput, localOutput) => {
+  ] as const)('gap %s: provider’s count %o, ours %d and %d', (gap, usage, localInput, localOutput) => {
     expect(gapsOf(usage, localInput, localOutput)).toEqual([gap])
   })
 
@@ -114,7 +114,7 @@ describe('count gaps', () => {
     expect(gapsOf({ uncached: 1_511, output: 511 }, 10, 10)).toEqual(['input_over', 'output_over'])
   })
 
-  test('reasoning, shown or hidden, makes no output gap', () => {
+  test('reasoning tokens, shown or hidden, cause no output gap', () => {
     expect(gapsOf({ output: 9_000, reasoning: 8_950 }, 0, 60)).toBeUndefined()
     expect(gapsOf({ output: 9_000, reasoning: 8_950 }, 0, 9_000)).toBeUndefined()
     expect(gapsOf({ output: 9_000, reasoning: 100 }, 0, 60)).toEqual(['output_over'])

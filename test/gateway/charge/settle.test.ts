@@ -46,10 +46,10 @@ describe('a complete answer', () => {
   })
 })
 
-describe("the provider's side of it", () => {
+describe('the provider’s cost and counts', () => {
   const cost = modelOf('svc/alpha', [], { usd: 0.5 }).pricing
 
-  test("the provider's side of it is in the books, the metrics and the log where the cost is known", async () => {
+  test('if the provider’s cost is known, the record, the metrics and the log have it', async () => {
     see(WORDS, USAGE)
     await settle(answer.deps, { ...answer.charge, cost }, 'complete')
     expect(answer.told).toMatchObject({ settled: [{ providerCost: 15_000 }], counted: [{ providerCost: 15_000 }] })
@@ -76,7 +76,7 @@ describe("the provider's side of it", () => {
     expect(answer.told.settled[0]?.usage).toEqual({ ...ZERO_USAGE, output: 5, cacheWrite5m: 100 })
   })
 
-  test("the provider's side of it is nowhere where it is not", async () => {
+  test('if the provider’s cost is unknown, record, metrics and log have none', async () => {
     see(WORDS, USAGE)
     await settle(answer.deps, answer.charge, 'complete')
     expect(answer.told.settled[0]).not.toHaveProperty('providerCost')
@@ -84,13 +84,13 @@ describe("the provider's side of it", () => {
     expect(answer.deps.logger.lines[0]?.fields?.providerCostNano).toBeUndefined()
   })
 
-  test("the provider's side of it is counted of a free answer, which leaves no record", async () => {
+  test('the provider’s cost of a free answer is in the metrics, although there is no record', async () => {
     see({ ...USAGE, usage: { ...ZERO_USAGE, uncached: 10 } })
     expect(await settle(answer.deps, { ...answer.charge, cost }, 'broken')).toEqual({ kind: 'free' })
     expect(answer.told).toMatchObject({ settled: [], counted: [{ providerCost: 5_000 }] })
   })
 
-  test("the provider's side of it has both counts where they are far apart", async () => {
+  test('if the provider’s count is far from ours, the record, the metrics and the log have both', async () => {
     see(WORDS, { ...USAGE, usage: { ...ZERO_USAGE, uncached: 900_000, output: 5 } })
     await settle(answer.deps, answer.charge, 'complete')
     const counts = { gaps: ['input_over', 'clamped'], providerInput: 900_000, providerOutput: 5, localInput: 20 }
@@ -125,7 +125,7 @@ describe('the recorded status', () => {
     ['complete', 200],
     ['broken', 200],
     ['disconnected', 499],
-  ] as const)('of an answer that ended %s is %d', async (ending, status) => {
+  ] as const)('the recorded status of an answer that ended %s is %d', async (ending, status) => {
     see(WORDS)
     await settle(answer.deps, answer.charge, ending)
     expect(answer.told.settled.map((facts) => facts.status)).toEqual([status])
@@ -133,7 +133,7 @@ describe('the recorded status', () => {
 })
 
 describe('the cost of a crashed gateway’s request', () => {
-  test('a crash costs the same as a disconnect at that moment, by its own rule', () => {
+  test('a crash costs the same as a disconnect at that moment, but is recorded under its own rule', () => {
     see(WORDS)
     const { cost, facts } = progressOf(answer.charge, answer.clock)
     expect(cost as number).toBe(20 * 1_000 + 4 * 4_000)

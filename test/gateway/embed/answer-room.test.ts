@@ -31,7 +31,7 @@ describe('memory for vectors', () => {
     expect([kindOf(refused), (refused as GatewayError).options.retryAfterSeconds]).toEqual(['overloaded', 2])
   })
 
-  test('short vector lists need no share of the memory, and endless lists get a limited one', () => {
+  test('short vector lists need no share of the memory; the share of huge lists is limited', () => {
     const room = createAnswerRoom()
     expect(room('acct_a', asking(20))).toBeUndefined()
     expect(room('acct_a', asking(2_048, 100_000))).not.toBeInstanceOf(Promise)

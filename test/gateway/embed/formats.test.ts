@@ -61,7 +61,7 @@ describe('the requested encoding of vectors', () => {
   })
 
   test.each(['float', 'base64'] as const)(
-    'where the provider answers %s, whatever it was asked for',
+    'the caller gets the requested encoding although the provider always answers in %s',
     async (encoding) => {
       gateway.upstream.respond((call) => compatibleAnswer(call, { encoding }))
       const ask = (encoding_format: string) => vectorsFor({ model: 'svc/embed', input: ['text'], encoding_format })
@@ -111,7 +111,7 @@ describe('the requested encoding of vectors', () => {
     // Numbers that begin elsewhere say the order as well.
     ['float', undefined, 1],
   ] as const)(
-    'in %s in that order, too, from a provider of the caller’s format (%p, %p)',
+    'vectors in %s are sorted even if the provider has the caller’s format (%p, %p)',
     async (encoding, space, from) => {
       gateway.upstream.respond((call) => {
         const data = (call.body.input as string[]).map((text, place) => {

@@ -94,7 +94,7 @@ describe('the charge of embeddings', () => {
   })
 
   test.each([{ prompt_tokens: 0, total_tokens: 0 }, { prompt_tokens: -5 }, { prompt_tokens: 'NaN' }, {}])(
-    'our own count where the provider says %p',
+    'embeddings cost our count if the provider states the usage %p',
     async (usage) => {
       gateway.upstream.respond((call) => compatibleAnswer(call, { usage }))
       await embed({ model: 'svc/embed', input: 'hello world' })
@@ -102,7 +102,7 @@ describe('the charge of embeddings', () => {
     },
   )
 
-  test('embeddings of token ids cost their number, whatever the provider reports above it', async () => {
+  test('embeddings of token ids cost at most the number of ids, even if the provider reports more', async () => {
     gateway.upstream.respond((call) => compatibleAnswer(call, { usage: { prompt_tokens: 999, total_tokens: 999 } }))
     await embed({ model: 'svc/embed', input: [[1, 2, 3], [4]] })
     expect(await spent()).toBe(4 * NANO_PER_TOKEN)
@@ -174,7 +174,7 @@ describe('embeddings without a charge', () => {
 })
 
 describe('a second attempt for embeddings', () => {
-  test('a retry uses another target of the same model, and only the answered one is charged', async () => {
+  test('a retry uses another target of the same model, and only the successful call is charged', async () => {
     gateway.upstream.respond((call) =>
       call.body.model === 'provider1-embedder' ? new Response('down', { status: 500 }) : compatibleAnswer(call),
     )

@@ -65,7 +65,7 @@ describe('a refused embeddings request', () => {
     expect((await post('/v1/embeddings', { model: 'svc/embed', input })).status).toBe(200)
   })
 
-  test('token ids are sent to the target that accepts them', async () => {
+  test('token ids are sent to the target that accepts token ids', async () => {
     const answer = await post('/v1/embeddings', { model: 'svc/embed-either', input: [1, 2] })
     expect(answer.headers.get('x-svc-provider')).toBe('provider1')
   })

@@ -85,7 +85,7 @@ function ask(at: TestGateway, format: FormatName, model: string, more: object = 
   }
 }
 
-describe.each(FORMAT_NAMES)('%s', (format) => {
+describe.each(FORMAT_NAMES)('allowed providers for a caller of %s', (format) => {
   test('an allowed provider answers, and no other is called if it fails', async () => {
     for (const at of [gateway, twin]) {
       expect(await ask(at, format, 'svc/alpha')).toMatchObject({ status: 200, provider: 'spare' })

@@ -107,7 +107,7 @@ function ask(at: TestGateway, format: FormatName, model: string, more: object = 
 const chat = (model: string, more: object = {}) => ask(gateway, 'chat-completions', model, more)
 
 describe.each(RULES)('under the rule %j', (rule, words) => {
-  test.each(FORMAT_NAMES)('%s: only obeying providers are called, even if they fail', async (format) => {
+  test.each(FORMAT_NAMES)('%s: only providers that obey the rule are called, even if they fail', async (format) => {
     await ruleKey(rule)
     for (const at of [gateway, twin])
       for (const model of ['svc/alpha', 'auto-smart'])
@@ -118,7 +118,7 @@ describe.each(RULES)('under the rule %j', (rule, words) => {
     expect(asked()).toEqual(['spare'])
   })
 
-  test('without an obeying provider the answer is a 404 that says which rule and whose', async () => {
+  test('if no provider obeys the rule, the answer is a 404 with the rule and its owner', async () => {
     await ruleKey(rule)
     const ofKey = await chat('svc/gamma')
     expect(JSON.parse(ofKey.text)).toMatchObject({ error: { code: 'data_policy', param: 'model' } })
@@ -133,14 +133,14 @@ describe.each(RULES)('under the rule %j', (rule, words) => {
     expect(asked()).toEqual([])
   })
 
-  test('a silent provider is hedged by obeying providers only', async () => {
+  test('only providers that obey the rule are used as a hedge', async () => {
     await ruleKey(rule)
     silent.add('spare')
     expect(await chat('svc/three')).toMatchObject({ status: 200, provider: 'careful' })
     expect(asked()).toEqual(['careful', 'spare'])
   })
 
-  test('embeddings come from an obeying provider, or are refused', async () => {
+  test('embeddings come from a provider that obeys the rule, or are refused', async () => {
     await ruleKey(rule)
     const embed = (model: string) => post(twin, '/v1/embeddings', { model, input: 'text' })
     expect(await embed('svc/embed-two')).toMatchObject({ status: 200, provider: 'spare' })
@@ -148,7 +148,7 @@ describe.each(RULES)('under the rule %j', (rule, words) => {
     expect(asked()).toEqual(['spare'])
   })
 
-  test('the plan of a request lists obeying targets, and is refused like the request', async () => {
+  test('the plan of a request lists targets that obey the rule, and is refused like the request', async () => {
     await ruleKey(rule)
     const plan = (model: string) => post(twin, '/v1/route', { model, messages: [{ role: 'user', content: 'Hi' }] })
     expect(JSON.parse((await plan('svc/alpha')).text)).toMatchObject({
@@ -160,7 +160,7 @@ describe.each(RULES)('under the rule %j', (rule, words) => {
 })
 
 describe('rules of several owners', () => {
-  test('a request, a key and a member can only add rules', async () => {
+  test('a request, a key and a member can add rules, but never remove one', async () => {
     await ruleAccount({ zeroRetention: true, regions: ['eu'] })
     const wider = { provider: { data_collection: 'allow', zdr: false } }
     expect(await chat('svc/alpha', wider)).toMatchObject({ status: 200, provider: 'spare' })
@@ -248,7 +248,7 @@ describe('the record of a request', () => {
     return { rules: data.data_rules, terms: data.data_terms }
   }
 
-  test('the record has the rules that held and the terms of the provider, everywhere that shows records', async () => {
+  test('the record has the applied rules and the provider’s terms, in every view of records', async () => {
     await ruleAccount({ zeroRetention: true })
     await ruleKey({ regions: ['eu', 'ch'] })
     const { id } = await chat('svc/alpha', { provider: { data_collection: 'deny' } })
@@ -265,7 +265,7 @@ describe('the record of a request', () => {
     for (const text of [...RULED, TERMS]) expect(csv).toContain(text)
   })
 
-  test('a request without rules has nothing to say', async () => {
+  test('the record of a request without rules has neither rules nor terms', async () => {
     const { id } = await chat('svc/alpha')
     expect(await generation(id)).toEqual({ rules: [], terms: null })
     await flushed(gateway, customer.accountId)

@@ -71,7 +71,7 @@ describe('a key’s budget that does not suffice', () => {
     expect(error.options.retryAfterSeconds).toBeUndefined()
   })
 
-  test('a budget refusal is temporary if the key’s other requests hold it', () => {
+  test('a budget refusal is temporary if the key’s other open requests hold the budget', () => {
     const error = over(0.5, 0.25)
     expect(error.options.details).toMatchObject({ transient: true })
     expect(error.message).toContain('held by its other open requests')
@@ -80,7 +80,7 @@ describe('a key’s budget that does not suffice', () => {
 })
 
 describe('a reached rate limit', () => {
-  test('a limit per minute reports the remainder in each format’s own headers', () => {
+  test('a limit per minute reports the remaining amount in each format’s own headers', () => {
     const limits = { tokens: { limit: 600, remaining: 40, resetMs: 61_000 } }
     const error = denial({ kind: 'rate_limited', scope: 'tokens', of: 'key', limits, limit: 600, retryAfterMs: 1_500 })
     expect([error.status, error.options.code]).toEqual([429, 'rate_limit_exceeded'])
@@ -89,7 +89,7 @@ describe('a reached rate limit', () => {
     expect(error.message).toContain('600 tokens per minute')
   })
 
-  test('a limit on open requests has our own headers', () => {
+  test('a limit on open requests is reported in the gateway’s own headers', () => {
     const error = denial({ kind: 'rate_limited', scope: 'concurrency', of: 'key', limit: 3, retryAfterMs: 1_000 })
     expect(error.status).toBe(429)
     expect(error.options.headers).toEqual({
@@ -115,7 +115,7 @@ test.each([
   expect(denial(outcome)).toMatchObject({ status, message })
 })
 
-test('a request whose key changes meanwhile can be retried; a hold id that is used twice is an internal error', () => {
+test('if the key changes during the reserve, the client can retry; a hold id used twice is an internal error', () => {
   expect(denial({ kind: 'models_changed', allowed: { allowedModels: [], allowedProviders: null } })).toMatchObject({
     ...{ status: 503, options: { code: 'key_changing', retryAfterSeconds: 1 } },
   })

@@ -42,7 +42,7 @@ describe('the quick hold size', () => {
     expect(quickSize(open, 100).rateTokens).toBe(open.prompt.estimatedTokens)
   })
 
-  test('a crash costs at least the input at the first model, and never more than the hold', () => {
+  test('a crash costs at least the input at the first model’s price, and never more than the hold', () => {
     const sized = sizedFor({}, [cheap, dear], 'word '.repeat(200))
     expect(quickSize(sized, 2_000).inputCost).toBe(nano(sized.prompt.estimatedTokens * 1_000))
     const free = modelOf('svc/free', [provider], { usd: 0 })
@@ -63,7 +63,7 @@ describe('the quick hold size', () => {
     expect(quickSize({ ...sized, request: unread }, 100)).toEqual(quickSize(sized, 100))
   })
 
-  test('schemas without references are reserved by their longer size', async () => {
+  test('tool schemas without references are held by the size of their longer encoding', async () => {
     const subset = { ...providerOf('g'), format: 'generate-content' as const }
     const targetOf = (...quirks: string[]) => [{ provider: subset, model: 'm', quirks: new Set(quirks) }]
     const parameters = { type: 'object', description: 'd'.repeat(1_000) }
@@ -79,7 +79,7 @@ describe('the quick hold size', () => {
     expect((many?.bounds.inputTokens ?? 0) - (few?.bounds.inputTokens ?? 0)).toBeGreaterThan(schemaBytes + 8_000)
   })
 
-  test('a request without a price is refused, unless every target’s operator pays it', () => {
+  test('a request for a field without a price is refused, unless every target has the quirk that pays for it', () => {
     const asks: Partial<ChatRequest> = { unpriced: [{ format: 'chat-completions', field: 'web_search_options' }] }
     expect(() => quickSize(sizedFor(asks), 100)).toThrow(GatewayError)
     const bearing = providerOf('q')

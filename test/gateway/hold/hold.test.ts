@@ -127,7 +127,7 @@ describe('before the provider is called', () => {
     expect(trace).toEqual(['reserve'])
   })
 
-  test('after a refusal further offers are tried, and the accepted one applies', async () => {
+  test('after a refusal further offers are tried, and the first accepted offer applies', async () => {
     const second = offerOf({ ...SIZE, amount: nano(4) })
     outcomes = [SHORT]
     const given = await new Promise<[Hold, Offer]>((resolve) => {

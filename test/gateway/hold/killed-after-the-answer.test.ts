@@ -53,7 +53,7 @@ const FATES: [string, () => Promise<void>][] = [
   ],
 ]
 
-test.each(FATES)('answers whose gateway is killed afterwards are charged once if Redis %s', async (_, decide) => {
+test.each(FATES)('if the gateway is killed after its answers, they are charged once if Redis %s', async (_, decide) => {
   asked = 0
   stopped = Promise.withResolvers()
   redis = await startRedis()

@@ -187,7 +187,7 @@ describe('allowed providers that differ from the cached ones', () => {
     expect(providers((await begin(world, { model: 'svc/both' })).first)).toEqual(['other'])
   })
 
-  test('before a refusal because of providers the ledger is asked', async () => {
+  test('the ledger is asked before a request is refused for its providers', async () => {
     const world = worldOf([served])
     world.deps.permissions.note('key_1', by(['gone']))
     expect((await begin(world, { model: 'svc/both' })).first.allowed).toEqual(EVERYTHING)
@@ -198,7 +198,7 @@ describe('allowed providers that differ from the cached ones', () => {
     })
   })
 
-  test('a key that may use all providers again is at once planned without a list', () => {
+  test('once a key may use all providers again, its requests are planned without a provider list', () => {
     const { deps } = worldOf([alpha])
     const begun = () => new ChatNegotiation(deps, arrivedWith(requestOf()), undefined).begin()
     deps.permissions.note('key_1', by(['chat']))

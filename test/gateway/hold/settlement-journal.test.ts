@@ -107,7 +107,7 @@ describe('a process that reads a former process’s journal', () => {
     expect(await open().takeOver()).toEqual([settlement('a', 7), settlement('b')])
   })
 
-  test('a decided hang-up stays decided after an undecided line, in the same file or in another', async () => {
+  test('a decision on a disconnect applies even if a line without the decision follows, in either file', async () => {
     const undecided = { ...settlement('a', 9), freePerHour: 3 }
     const dead = open()
     dead.add(undecided)

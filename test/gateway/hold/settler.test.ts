@@ -217,7 +217,7 @@ describe('acknowledged settlements', () => {
     expect(calls[1]).toEqual({ id: 'a', cost: 5, force: true, isRepeat: true, freePerHour: undefined })
   })
 
-  test('a settlement that a second call found already settled is not checked twice', async () => {
+  test('a settlement that a repeated call found settled is checked once, not twice', async () => {
     await settle('a')
     outcome = { kind: 'already_settled' }
     await settle('a')
@@ -249,7 +249,7 @@ describe('the ledger’s reply', () => {
   })
 
   test.each([['already_settled'], ['already_released'], ['unknown_hold']] as const)(
-    '%s is written down',
+    'the reply %s is logged as a warning',
     async (kind) => {
       outcome = { kind }
       await settle('a')
@@ -331,7 +331,7 @@ describe('the journal', () => {
   test.each([
     ['already_released', ['a']],
     ['unknown_hold', []],
-  ] as const)('forgets what is never charged: %s %j', async (kind, forgotten) => {
+  ] as const)('the journal forgets settlements that are never charged: %s %j', async (kind, forgotten) => {
     outcome = { kind }
     await settle('a')
     expect(journalled).toEqual([['a', nano(5), 0], ...forgotten, 'flush'])

@@ -64,8 +64,8 @@ async function spent({ accountId } = customer): Promise<number> {
 
 const indices = ({ results }: Ranking) => results.map(({ index }) => index)
 
-describe('the answer', () => {
-  test('v1 has the shape of Cohere’s first version, and v2 that of the second', async () => {
+describe('the answer of rerank', () => {
+  test('v1 answers as Cohere’s first version, and v2 as its second version', async () => {
     const first = await rankingOf(await rank())
     expect(first).toEqual({
       id: 'cohere-1',
@@ -113,7 +113,7 @@ describe('the answer', () => {
   })
 })
 
-describe('the request', () => {
+describe('the request to the rerank provider', () => {
   test('the provider gets its own model name, all texts and listed fields, and no others', async () => {
     const fields = { max_tokens_per_doc: 100, truncation: true }
     const documents = [{ title: 'A', body: { b: 1 }, rest: 'no' }, 'text']
@@ -141,12 +141,12 @@ describe('the request', () => {
     expect([gateway.upstream.calls.length, await spent()]).toEqual([0, 0])
   })
 
-  test('v2 takes texts only', async () => {
+  test('v2 accepts only texts as documents', async () => {
     const refused = await rank({ documents: [{ text: 'a' }] }, customer, { path: '/v2/rerank' })
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('documents')])
   })
 
-  test('a model of another kind is a 400, and a model that ranks answers nothing else', async () => {
+  test('a model of another kind is a 400, and so is a rerank model at another endpoint', async () => {
     expect((await rank({ model: 'svc/alpha' })).status).toBe(400)
     const messages = [{ role: 'user', content: 'Hi' }]
     const refused = await rank({ model: 'svc/rerank', messages }, customer, { path: '/v1/chat/completions' })
@@ -154,8 +154,8 @@ describe('the request', () => {
   })
 })
 
-describe('the charge', () => {
-  test('by the search units that the provider states, stated in the answer', async () => {
+describe('the charge of rerank', () => {
+  test('rerank costs the provider’s search units, and the answer states the cost', async () => {
     const documents = Array.from({ length: 250 }, () => 'text')
     gateway.upstream.respond((call) => answerCohere(call, 3))
     const answer = await rank({ documents })
@@ -164,26 +164,26 @@ describe('the charge', () => {
     expect(await spent()).toBe(3 * NANO_PER_SEARCH_UNIT)
   })
 
-  test('by the tokens that the provider states, if the model has a price for tokens', async () => {
+  test('rerank costs the provider’s tokens if the model has a price for tokens', async () => {
     gateway.upstream.respond((call) => answerJina(call, 25))
     await rankingOf(await rank({ model: 'svc/rerank-tokens' }))
     expect(await spent()).toBe(25 * NANO_PER_TOKEN)
   })
 
-  test('never above what was held, whatever the provider states', async () => {
+  test('rerank never costs more than its hold, whatever the provider states', async () => {
     gateway.upstream.respond((call) => answerCohere(call, 1_000))
     await rankingOf(await rank())
     expect(await spent()).toBe(NANO_PER_SEARCH_UNIT)
   })
 
-  test('by our own count, if the provider states no units of the price', async () => {
+  test('rerank costs our own count if the provider does not state the priced units', async () => {
     const documents = Array.from({ length: 101 }, () => 'text')
     gateway.upstream.respond((call) => answerJina(call))
     expect((await rankingOf(await rank({ documents }))).meta.billed_units).toEqual({ search_units: 2 })
     expect(await spent()).toBe(2 * NANO_PER_SEARCH_UNIT)
   })
 
-  test('without the credit for the most that it can cost, no provider is called', async () => {
+  test('if the credit does not cover the highest cost, no provider is called', async () => {
     const poor = await gateway.customer('0.0019')
     expect((await rank({}, poor)).status).toBe(402)
     expect(gateway.upstream.calls).toHaveLength(0)
@@ -192,7 +192,7 @@ describe('the charge', () => {
     expect(await spent(one)).toBe(NANO_PER_SEARCH_UNIT)
   })
 
-  test('a hundred at once, with the credit for forty: each is charged or refused, and the balance ends at zero', async () => {
+  test('of 100 concurrent requests with credit for 40, each is charged or refused, and the balance ends at 0', async () => {
     const account = await gateway.customer('0.08')
     const answers = await Promise.all(Array.from({ length: 100 }, () => rank({}, account)))
     const statuses = answers.map(({ status }) => status)
@@ -202,7 +202,7 @@ describe('the charge', () => {
     expect((await gateway.balance(account.accountId)).available).toBe(nano(0))
   })
 
-  test('property: the bound is never below the likely number, and grows with each document and text', () => {
+  test('for random requests, the upper bound of units is at least the likely number, and grows with the texts', () => {
     const texts = fc.array(fc.string({ maxLength: 3_000, unit: 'binary' }), { minLength: 1, maxLength: 30 })
     fc.assert(
       fc.property(
@@ -226,7 +226,7 @@ describe('the charge', () => {
   })
 })
 
-describe('failures', () => {
+describe('rerank requests that fail', () => {
   test('the next target answers if the first fails, and only it is charged', async () => {
     gateway.upstream.respond((call) =>
       call.body.model === 'spare-ranker' ? answerCohere(call) : new Response(null, { status: 503 }),
@@ -243,7 +243,7 @@ describe('failures', () => {
     ['a score that is no number', () => ({ results: [0, 1, 2].map((index) => ({ index, relevance_score: '1' })) })],
     ['no results', () => ({ error: 'none' })],
     ['no object', () => []],
-  ])('an answer with %s is none, and free', async (_, answer) => {
+  ])('an answer with %s counts as failed, and is free', async (_, answer) => {
     gateway.upstream.respond((call) => Response.json(answer(call)))
     expect((await rank()).status).toBe(502)
     expect(await spent()).toBe(0)
@@ -269,7 +269,7 @@ describe('failures', () => {
     }
   })
 
-  test('an idempotency key is charged once', async () => {
+  test('two rerank requests with one idempotency key are charged once', async () => {
     const named = { headers: { 'idempotency-key': 'one' } }
     const first = await rankingOf(await rank({}, customer, named))
     const again = await rank({}, customer, named)

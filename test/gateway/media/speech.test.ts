@@ -68,7 +68,7 @@ function liveSound(contentType = 'audio/mpeg') {
 }
 
 describe('speech priced by characters', () => {
-  test('the sound is the provider’s, and costs its characters, stated before it begins', async () => {
+  test('the audio is the provider’s, and costs its characters; headers state the cost', async () => {
     const answer = await speak({})
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
     expect(answer.headers.get('x-svc-cost-usd')).toBe('0.000195')
@@ -98,7 +98,7 @@ describe('speech priced by characters', () => {
     expect(answer.headers.get('x-svc-left-out')).toBe('unknown')
   })
 
-  test('the sound arrives while the provider still speaks', async () => {
+  test('audio is relayed while the provider is still sending', async () => {
     const sound = liveSound()
     gateway.upstream.respond(() => sound.response)
     const asked = speak({})
@@ -137,7 +137,7 @@ describe('speech priced by tokens', () => {
   const tokens = 10 * NANO_PER_TEXT_TOKEN + 40 * NANO_PER_SOUND_TOKEN
 
   test.each(['audio', undefined])(
-    'the provider is asked for events, and the client gets the sound (%p)',
+    'the provider is asked for events, and the client gets only the audio (%p)',
     async (format) => {
       const answer = await speak({ model, ...(format && { stream_format: format }) })
       expect(answer.headers.get('content-type')).toBe('audio/mpeg')
@@ -153,7 +153,7 @@ describe('speech priced by tokens', () => {
     expect(await spent()).toBe(tokens)
   })
 
-  test('a client that disconnects in the middle pays the usage, for which the rest is read', async () => {
+  test('after a disconnect during the audio, the rest is read, and the usage is charged', async () => {
     const sound = liveSound('text/event-stream')
     gateway.upstream.respond(() => sound.response)
     const controller = new AbortController()
@@ -168,7 +168,7 @@ describe('speech priced by tokens', () => {
     expect(await spent()).toBe(tokens)
   })
 
-  test('sound of a provider that breaks off before its usage is charged by its length', async () => {
+  test('audio that breaks off before the usage is charged by its length', async () => {
     const sound = liveSound('text/event-stream')
     gateway.upstream.respond(() => sound.response)
     const asked = speak({ model, response_format: 'pcm' })
@@ -206,12 +206,12 @@ describe('refused speech', () => {
     expect(await spent()).toBe(0)
   })
 
-  test('an input of exactly the most characters is spoken', async () => {
+  test('an input with exactly the maximum of characters is accepted', async () => {
     await (await speak({ input: '👍'.repeat(4_096) })).arrayBuffer()
     expect(await spent()).toBe(4_096 * NANO_PER_CHARACTER)
   })
 
-  test('a chat request to a model that speaks is refused, with the right endpoint in the error', async () => {
+  test('a chat request to a speech model is refused, with the right endpoint in the error', async () => {
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' },
@@ -222,7 +222,7 @@ describe('refused speech', () => {
     })
   })
 
-  test('credit for all but one character is a 402 before any call', async () => {
+  test('credit for one character too few is a 402 before any call', async () => {
     const poor = await gateway.customer('0.00018')
     const answer = await speak({}, poor)
     expect(answer.status).toBe(402)
@@ -237,7 +237,7 @@ describe('failed speech', () => {
     ['an error', () => Response.json({ error: { message: 'down' } }, { status: 500 })],
     ['an error in a 200', () => Response.json({ error: { message: 'overloaded' } })],
     ['no bytes', () => spoken(new Uint8Array())],
-  ])('%s: another target speaks, and only that is charged', async (_, failing) => {
+  ])('%s: another target answers, and only that is charged', async (_, failing) => {
     gateway.upstream.respond((call) => (call.body.model === 'provider1-tts' ? failing() : spoken()))
     const answer = await speak({ model: 'svc/tts-two' })
     expect([answer.status, answer.headers.get('x-svc-provider')]).toEqual([200, 'spare'])
@@ -245,7 +245,7 @@ describe('failed speech', () => {
     expect(await spent()).toBe(COST)
   })
 
-  test('an error event before any sound leads to another target', async () => {
+  test('an error event before any audio leads to another target', async () => {
     const failing = 'data: {"type":"error","error":{"message":"overloaded","code":"server_error"}}\n\n'
     const headers = { 'content-type': 'text/event-stream' }
     gateway.upstream.respond((call) =>
@@ -264,7 +264,7 @@ describe('failed speech', () => {
     expect(await spent()).toBe(0)
   })
 
-  test('sound that breaks off does not end like a whole one, and costs its characters', async () => {
+  test('audio that breaks off breaks the response, and costs its characters', async () => {
     const sound = liveSound()
     gateway.upstream.respond(() => sound.response)
     const asked = speak({})
@@ -289,7 +289,7 @@ describe('failed speech', () => {
 })
 
 describe('a client that disconnects', () => {
-  test('before the first byte costs nothing', async () => {
+  test('a disconnect before the first byte costs nothing', async () => {
     const controller = new AbortController()
     const release = Promise.withResolvers<void>()
     gateway.upstream.respond(async () => {
@@ -302,7 +302,7 @@ describe('a client that disconnects', () => {
     release.resolve()
   })
 
-  test('before the first byte costs the characters after ten times in an hour', async () => {
+  test('after ten free disconnects an hour, a disconnect before the first byte costs the characters', async () => {
     for (let count = 0; count < 11; count++) {
       const controller = new AbortController()
       const release = Promise.withResolvers<void>()
@@ -317,7 +317,7 @@ describe('a client that disconnects', () => {
     }
   })
 
-  test('in the middle ends the provider’s call, and costs the characters', async () => {
+  test('a disconnect during the audio ends the provider’s call, and costs the characters', async () => {
     const sound = liveSound()
     gateway.upstream.respond(() => sound.response)
     const controller = new AbortController()
@@ -332,7 +332,7 @@ describe('a client that disconnects', () => {
 })
 
 describe('a request with an idempotency key', () => {
-  test('is spoken and charged once, and repeated byte by byte', async () => {
+  test('two requests with one idempotency key are charged once, and get the same bytes', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const first = await bytesOf(await speak({}, customer, { headers }))
     const again = await speak({}, customer, { headers })
@@ -344,7 +344,7 @@ describe('a request with an idempotency key', () => {
     expect(await spent()).toBe(COST)
   })
 
-  test('whose sound breaks off does not end like a whole one', async () => {
+  test('audio that breaks off also breaks the response of a request with an idempotency key', async () => {
     const sound = liveSound()
     gateway.upstream.respond(() => sound.response)
     const asked = speak({}, customer, { headers: { 'idempotency-key': crypto.randomUUID() } })
@@ -356,7 +356,7 @@ describe('a request with an idempotency key', () => {
   })
 })
 
-test('a hundred at once are all spoken whole, and charged to the nano', async () => {
+test('a hundred concurrent requests get complete audio, and are charged exactly', async () => {
   const inputs = Array.from({ length: 100 }, (_, index) => 'x'.repeat(index + 1))
   gateway.upstream.respond((call) => spoken(soundOf(String(call.body.input).length * 1_000)))
   const sounds = await Promise.all(inputs.map(async (input) => bytesOf(await speak({ input }))))

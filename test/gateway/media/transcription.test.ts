@@ -65,7 +65,7 @@ async function spent({ accountId } = customer): Promise<number> {
 const file = (bytes: BlobPart, name = 'sound.wav') => new File([bytes], name)
 
 describe('a transcription', () => {
-  test('is the provider’s answer, and costs the seconds that it states', async () => {
+  test('a transcription is the provider’s answer, and costs the seconds that it states', async () => {
     const answer = await hear()
     expect([answer.status, answer.headers.get('x-svc-cost-usd')]).toEqual([200, '0.0003'])
     expect(await answer.json()).toEqual({ text: 'Hello', usage: { type: 'duration', seconds: 3 } })
@@ -106,13 +106,13 @@ describe('a transcription', () => {
     ['seconds below zero', 'json', { text: 'Hi', usage: { seconds: -5 } }, 3],
     ['seconds that are none', 'json', { text: 'Hi', usage: { seconds: 'NaN' } }, 3],
     ['more seconds than the file has', 'json', { text: 'Hi', usage: { seconds: 900 } }, 3],
-  ])('costs what the provider states: %s', async (_, response_format, said, seconds) => {
+  ])('a transcription costs the seconds that the provider states: %s', async (_, response_format, said, seconds) => {
     gateway.upstream.respond(() => Response.json(said))
     expect(await (await hear({ response_format })).json()).toEqual(said)
     expect(await spent()).toBe(seconds * NANO_PER_SECOND)
   })
 
-  test('text is made of JSON, because providers state no usage with text', async () => {
+  test('a text answer is made from JSON, because providers state no usage with text', async () => {
     const answer = await hear({ response_format: 'text' })
     expect([answer.headers.get('content-type'), await answer.text()]).toEqual(['text/plain; charset=utf-8', 'Hello\n'])
     expect(gateway.upstream.calls[0]?.form?.get('response_format')).toBe('json')
@@ -125,7 +125,7 @@ describe('a transcription', () => {
     expect(await spent()).toBe(3 * NANO_PER_SECOND)
   })
 
-  test('subtitles of a file of unknown length cost the time of the last one', async () => {
+  test('subtitles of a file of unknown length cost the end time of the last subtitle', async () => {
     const unknown = file(Buffer.from('no known format '.repeat(100)))
     await (await hear({ response_format: 'srt', file: unknown })).text()
     expect(await spent()).toBe(3 * NANO_PER_SECOND)
@@ -142,7 +142,7 @@ describe('a transcription', () => {
     expect(await spent(paying)).toBe(3 * NANO_PER_SECOND)
   })
 
-  test('a translation goes to its own path', async () => {
+  test('a translation is sent to the provider’s path for translations', async () => {
     const answer = await hear({}, customer, {}, 'translations')
     expect(answer.status).toBe(200)
     expect(gateway.upstream.calls[0]?.path).toBe('/v1/audio/translations')
@@ -158,20 +158,20 @@ describe('a transcription priced by tokens', () => {
   }
   const cost = 12 * NANO_PER_TEXT_TOKEN + 25 * NANO_PER_SOUND_TOKEN
 
-  test.each(['json', 'text'])('costs its tokens, sound at its own price (%s)', async (response_format) => {
+  test.each(['json', 'text'])('a transcription costs its tokens, audio at its price (%s)', async (response_format) => {
     gateway.upstream.respond(() => Response.json({ text: 'Hi', usage }))
     await (await hear({ model, response_format })).text()
     expect(await spent()).toBe(cost)
   })
 
-  test('costs the tokens of the last event', async () => {
+  test('a streamed transcription costs the tokens of its last event', async () => {
     gateway.upstream.respond(() => transcriptEvents(usage))
     const answer = await hear({ model, stream: 'true' })
     expect(await answer.text()).toBe(await transcriptEvents(usage).text())
     expect(await spent()).toBe(cost)
   })
 
-  test('without usage costs ten tokens for each second, marked as estimated', async () => {
+  test('a transcription without usage costs ten tokens a second, marked as estimated', async () => {
     gateway.upstream.respond(() => Response.json({ text: 'Hi' }))
     const answer = await hear({ model })
     // One token stands for an empty text.
@@ -182,14 +182,14 @@ describe('a transcription priced by tokens', () => {
 })
 
 describe('a transcription in events', () => {
-  test('is passed on as it comes, and costs the seconds of its last event', async () => {
+  test('a transcription in events is relayed at once, and costs the seconds of its last event', async () => {
     const answer = await hear({ stream: 'true' })
     expect(answer.headers.get('content-type')).toContain('text/event-stream')
     expect(await answer.text()).toBe(await transcriptEvents().text())
     expect(await spent()).toBe(3 * NANO_PER_SECOND)
   })
 
-  test('that ends without its last event ends in an error event', async () => {
+  test('a transcription that breaks before its last event ends in an error event', async () => {
     const headers = { 'content-type': 'text/event-stream' }
     const started = 'data: {"type":"transcript.text.delta","delta":"Hel"}\n\n'
     gateway.upstream.respond(() => new Response(started, { headers }))
@@ -197,7 +197,7 @@ describe('a transcription in events', () => {
     expect(await spent()).toBe(3 * NANO_PER_SECOND)
   })
 
-  test('is an answer as a whole where the model cannot stream', async () => {
+  test('a transcription is one whole answer if the model cannot stream', async () => {
     gateway.upstream.respond(() => Response.json({ text: 'Hello' }))
     expect(await (await hear({ stream: 'true' })).json()).toEqual({ text: 'Hello' })
   })
@@ -253,7 +253,7 @@ describe('a refused transcription', () => {
     expect(gateway.upstream.calls).toHaveLength(1)
   })
 
-  test('credit for all but a second is a 402 before any call', async () => {
+  test('credit for one second too few is a 402 before any call', async () => {
     const poor = await gateway.customer('0.0002')
     expect((await hear({}, poor)).status).toBe(402)
     expect(gateway.upstream.calls).toHaveLength(0)
@@ -295,7 +295,7 @@ describe('a failed transcription', () => {
   })
 })
 
-test('a form with an idempotency key is charged once, whatever boundary its repetition has', async () => {
+test('a form with an idempotency key is charged once, even if its repetition has another boundary', async () => {
   const headers = { 'idempotency-key': crypto.randomUUID() }
   const first = await (await hear({}, customer, { headers })).text()
   const again = await hear({}, customer, { headers })
@@ -307,7 +307,7 @@ test('a form with an idempotency key is charged once, whatever boundary its repe
   expect(await spent()).toBe(3 * NANO_PER_SECOND)
 })
 
-test('a hundred at once are all transcribed and charged to the nano', async () => {
+test('a hundred concurrent requests are all transcribed and charged exactly', async () => {
   gateway.upstream.respond((call) => {
     const sound = call.form?.get('file')
     const size = sound instanceof File ? sound.size : 0

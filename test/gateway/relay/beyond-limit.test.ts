@@ -76,7 +76,7 @@ const outputOf = (spent: number) => Math.round(spent / PRICE.output)
 
 describe('streams and the output limit', () => {
   test.each(PAIRS)(
-    'of 6,050 tokens for 500 is cut near them and paid for: %s client, %s provider',
+    'a stream of 6,050 tokens with a limit of 500 is cut near 500 and charged: %s client, %s provider',
     async (client, provider) => {
       streams(provider, words(6_050), { input: 10, output: 6_050 })
       const { text, finish, spent } = await ask(client, provider, true, 500)
@@ -128,7 +128,7 @@ describe('whole answers beyond the output limit', () => {
   const text = words(6_050).join('')
 
   test.each(PAIRS)(
-    'an answer in one piece is told as far as it is paid for: %s client, %s provider',
+    'a whole answer is cut after the part that is charged: %s client, %s provider',
     async (client, provider) => {
       gateway.upstream.respond(() => Response.json(wholeOf(provider, text, { input: 10, output: 6_050 })))
       const { text: told, finish, spent } = await ask(client, provider, false, 500)
@@ -140,7 +140,7 @@ describe('whole answers beyond the output limit', () => {
   )
 
   test.each(FORMATS)(
-    'a little beyond its limit is told whole, and paid for where our count agrees: %s',
+    'an answer slightly beyond its limit is sent and charged in full if our count agrees: %s',
     async (format) => {
       const little = words(120).join('')
       gateway.upstream.respond(() => Response.json(wholeOf(format, little, { input: 10, output: 120 })))
@@ -151,7 +151,7 @@ describe('whole answers beyond the output limit', () => {
   )
 
   test.each(FORMATS)(
-    'an answer in one piece that its %s provider bills beyond what it says is paid up to the limit',
+    'if a %s provider reports more output than its whole answer has, the charge stops at the limit',
     async (format) => {
       gateway.upstream.respond(() => Response.json(wholeOf(format, 'A short one.', { input: 10, output: 6_050 })))
       const { text: told, spent } = await ask(format, format, false, 500)
@@ -163,7 +163,7 @@ describe('whole answers beyond the output limit', () => {
 
 describe('hidden reasoning beyond the output limit', () => {
   test.each(FORMATS.flatMap((client) => [true, false].map((stream) => [client, stream] as const)))(
-    'is output: %s client, streaming %p',
+    'hidden reasoning is charged as output: %s client, streaming %p',
     async (client, stream) => {
       const told = { input: 100, output: 10, total: 610 }
       if (stream) streams('chat-completions', ['An', ' answer'], told)

@@ -6,7 +6,7 @@ import { createDrainSlots } from '@/gateway/attempt/drain-slots'
 import { Meter } from '@/gateway/charge/meter'
 import { drainUpstream } from '@/gateway/relay/drain'
 
-test('places for reading on are counted per provider, refused if all are taken, and free again when returned', () => {
+test('drain slots are counted per provider, refused if all are taken, and free again once returned', () => {
   const slots = createDrainSlots()
   const first = slots.take('one', 'a', 2)
   expect([first, slots.take('one', 'b', 2), slots.take('other', 'a', 1)].every(Boolean)).toBe(true)
@@ -16,7 +16,7 @@ test('places for reading on are counted per provider, refused if all are taken, 
   expect(slots.take('one', 'a', 2)).toBeUndefined()
 })
 
-test('one account gets a quarter of a provider’s places for reading on', () => {
+test('one account gets a quarter of a provider’s drain slots', () => {
   const slots = createDrainSlots()
   const own = Array.from({ length: 50 }, () => slots.take('one', 'loud', 50)).filter(Boolean)
   expect(own).toHaveLength(12)
@@ -27,7 +27,7 @@ test('one account gets a quarter of a provider’s places for reading on', () =>
   expect(slots.take('one', 'loud', 50)).toBeDefined()
 })
 
-test('with a maximum of 0, no answer is read on', () => {
+test('with a maximum of 0, no answer is read to its end after a disconnect', () => {
   expect(createDrainSlots().take('one', 'a', 0)).toBeUndefined()
 })
 

@@ -27,7 +27,7 @@ afterAll(() => gateway.stop())
 
 const data = (event: unknown) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`
 
-test('after a disconnect the stream is read on, and its final usage is charged', async () => {
+test('after a disconnect the stream is read to its end, and its final usage is charged', async () => {
   const { accountId, live } = await leaveAfterFirstWord('svc/patient')
   for (let count = 0; count < 20; count++) live.write(data(chatChunk({ content: 'more ' })))
   live.write(data(chatChunk({}, 'stop')) + data(usageChunk(usageOf(40, 21))) + data('[DONE]'))
@@ -43,7 +43,7 @@ test('a provider that does not end in time is cancelled, and its output until th
   expect(await spentWhenSettled(accountId)).toBeGreaterThan(4_000)
 })
 
-test('above the maximum of answers read on, a call is cancelled', async () => {
+test('if all drain slots are taken, a disconnect cancels the call', async () => {
   const first = await leaveAfterFirstWord('svc/patient')
   const second = await leaveAfterFirstWord('svc/patient')
   await until(() => gateway.upstream.calls.at(-1)?.isAborted, 'the second to be stopped')

@@ -118,7 +118,7 @@ describe('hidden reasoning after a disconnect', () => {
     expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
   })
 
-  test('hidden reasoning is not awaited for a model without reasoning, or if usage is known', async () => {
+  test('the gateway does not wait for hidden reasoning if the model has none, or if usage is known', async () => {
     const { texts, stop, usage } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
     await leaveAfter('chat-completions', 'svc/patient-plain', { before: texts.join(''), sign: 'the answer' })
     await until(wasStopped, 'the provider to be stopped')
@@ -130,7 +130,7 @@ describe('hidden reasoning after a disconnect', () => {
     expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
   })
 
-  test('hidden reasoning is awaited as long as the policy allows', async () => {
+  test('the gateway waits for hidden reasoning as long as the policy allows', async () => {
     const { texts } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
     const { accountId } = await leaveAfter('chat-completions', 'svc/brief-chat-completions', {
       before: texts.join(''),
@@ -268,7 +268,7 @@ describe('disconnects before the first byte', () => {
 
 describe('a provider that has sent no byte', () => {
   test.each(FORMATS.flatMap((format) => [true, false].map((stream) => [format, stream] as const)))(
-    '%s, streaming %p: costs a customer who leaves nothing',
+    '%s, streaming %p: a disconnect costs nothing',
     async (format, stream) => {
       const { accountId, key } = await gateway.customer('1')
       const before = gateway.upstream.calls.length

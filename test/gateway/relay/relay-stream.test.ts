@@ -101,11 +101,11 @@ describe('a stream that breaks', () => {
     ],
     ['an error of the provider', () => give(OVERLOADED)],
     ['an end without terminator', () => source.give({ kind: 'done', events: [] })],
-    ['too much time in all, while the client reads nothing', () => source.expire()],
-    ['a restart of ours', () => answer.deps.streams.interruptAll()],
+    ['the total limit, while the client reads nothing', () => source.expire()],
+    ['a restart of the gateway', () => answer.deps.streams.interruptAll()],
   ]
   test.each(faults)(
-    'a stream that breaks by %s is told so, without terminator, and charged as far as it came',
+    'a stream that breaks by %s ends in an error without terminator, and the relayed part is charged',
     async (_, fail) => {
       const reader = readerOf(relayed())
       const first = await readText(reader)
@@ -191,7 +191,7 @@ describe('a client that disconnects', () => {
     expect(settledAs()).toEqual(['disconnected 499'])
   })
 
-  test('with the drain policy a call continues after a disconnect, and chunks on their way count', async () => {
+  test('with the drain policy a call continues after a disconnect, and chunks that arrive later are charged', async () => {
     begin({ providerChanges: { onDisconnect: { kind: 'drain', maxMs: 5_000, maxConcurrent: 1 } } })
     const reader = readerOf(relayed())
     expect(source.outlivesClient()).toBe(true)
@@ -205,11 +205,11 @@ describe('a client that disconnects', () => {
   })
 
   test.each([
-    ['has said why it stopped', () => source.finish()],
-    ['may have reasoned unseen', () => Object.assign(answer, { mayReason: true })],
+    ['has sent its finish reason', () => source.finish()],
+    ['may have hidden reasoning', () => Object.assign(answer, { mayReason: true })],
     ['may have used tools', () => Object.assign(answer.charge, { tools: [] })],
-    ['has been seen to reason', () => answer.charge.meter.observe({ type: 'reasoning-start', choice: 0, block: 9 })],
-  ])('after a disconnect the provider’s end is awaited if the provider %s', async (_, owe) => {
+    ['has sent reasoning', () => answer.charge.meter.observe({ type: 'reasoning-start', choice: 0, block: 9 })],
+  ])('after a disconnect the gateway waits for the provider’s end if the provider %s', async (_, owe) => {
     begin({ providerChanges: { onDisconnect: { kind: 'auto', maxMs: 5_000, maxConcurrent: 1 } } })
     owe()
     const reader = readerOf(relayed())
@@ -231,7 +231,7 @@ describe('a client that disconnects', () => {
     expect(source.isAborted()).toBe(true)
   })
 
-  test('a disconnect costs the relayed part if the provider cannot owe more usage', async () => {
+  test('a disconnect costs the relayed part if the provider cannot report more usage', async () => {
     begin({ providerChanges: { onDisconnect: { kind: 'auto', maxMs: 5_000, maxConcurrent: 1 } } })
     const reader = readerOf(relayed())
     await readText(reader)
@@ -241,7 +241,7 @@ describe('a client that disconnects', () => {
     expect(answer.told).toMatchObject({ settled: [{ rule: 'disconnect_counted' }] })
   })
 
-  test('a gateway stop ends an answer that is read on: it is settled up to there', async () => {
+  test('if the gateway stops, an answer that is still read after a disconnect is settled as far as read', async () => {
     begin({ providerChanges: { onDisconnect: { kind: 'drain', maxMs: 60_000, maxConcurrent: 1 } } })
     const reader = readerOf(relayed())
     await readText(reader)
@@ -268,7 +268,7 @@ describe('a provider that is silent', () => {
   beforeEach(() => void jest.useFakeTimers())
   afterEach(() => void jest.useRealTimers())
 
-  test('a silent provider is bridged by a keep-alive every fifteen seconds of silence', async () => {
+  test('while the provider is silent, the client gets a keep-alive every fifteen seconds', async () => {
     const reader = readerOf(relayed())
     expect(await readText(reader)).toContain('first ')
     const next = readText(reader)

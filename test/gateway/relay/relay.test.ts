@@ -78,7 +78,7 @@ describe('an answer in one piece', () => {
     expect(kept).toEqual([['acct_1', ['call_1']]])
   })
 
-  test('if a whole answer cannot be encoded, its slot is freed as broken', async () => {
+  test('if a whole answer cannot be encoded, its slot is freed and the answer counts as broken', async () => {
     const answer = createTestAnswer({ changes: { wantsStream: false } })
     answer.charge.hold.settle = () => Promise.reject(new Error('bug'))
     await expect(relay(complete('{}'), answer)).rejects.toThrow('bug')

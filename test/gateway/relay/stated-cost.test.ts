@@ -150,7 +150,7 @@ async function expectRecorded(told: readonly Told[]): Promise<void> {
 const WISH = { usage: { include: true } }
 const HEADER = { 'x-svc-usage-record': 'true' }
 
-describe.each(FORMAT_NAMES)('%s', (format) => {
+describe.each(FORMAT_NAMES)('the cost option of %s', (format) => {
   test(`${STREAMS} concurrent streams state the cost of their records, also after a fallback`, async () => {
     const models = FORMAT_NAMES.flatMap((provider) => [modelAt(provider), `svc/falls-${provider}`])
     const asked = Array.from({ length: STREAMS }, (_, index) =>
@@ -172,7 +172,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
       expect(Number(headers.get('x-svc-cost-usd'))).toBe(Number(costsIn(text)[0]?.cost))
   })
 
-  test('an answer that outran a silent provider states its cost', async () => {
+  test('an answer of a hedge, sent while the first provider is silent, states its cost', async () => {
     const asked = FORMAT_NAMES.map((provider) => `svc/hedged-${provider}`)
     await expectRecorded(await Promise.all(asked.map((model) => send({ format, model, stream: true, body: WISH }))))
   })
@@ -216,7 +216,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
   })
 
   test.each([true, false])(
-    'the rest of the answer is unchanged, and other requests state no cost (stream: %p)',
+    'the cost option changes nothing else, and answers without the option state no cost (stream: %p)',
     async (stream) => {
       gateway.upstream.respond((call) => {
         const text = withTokens(readFixture(formatOf(call.path), `matrix/text.${stream ? 'sse' : 'json'}`), 33, 44)

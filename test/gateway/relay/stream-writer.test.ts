@@ -67,7 +67,7 @@ describe('streams of the same format', () => {
 })
 
 describe.each(['responses', 'messages'] as const)(
-  'a provider’s last words that state the usage, told to %s',
+  'a provider’s last events, which state the usage, sent to %s',
   (client) => {
     test('same format: text is not counted', () => {
       const responses = formatOf('responses')

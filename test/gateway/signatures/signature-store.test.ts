@@ -137,7 +137,7 @@ describe('the limit of stored signatures', () => {
   const bytesOf = (accountId: string) =>
     [...kept].reduce((sum, [name, value]) => (name.includes(accountId) ? sum + name.length + value.length : sum), 0)
 
-  test('an account’s signatures are limited over all processes, and anew after the period', async () => {
+  test('an account’s signatures are limited over all processes, and the limit starts anew after the period', async () => {
     const most = SHARED.signatures.perAccount
     async function keepMany(from: number): Promise<void> {
       for (let index = from; index < from + 100; index++) {

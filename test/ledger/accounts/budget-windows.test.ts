@@ -72,6 +72,6 @@ test.each([
   ['month', '2028-02-29T00:00:00.000Z', '2028-03-01T00:00:00.000Z'],
   ['day', '2028-02-28T23:59:59.999Z', '2028-02-29T00:00:00.000Z'],
   ['month', '2027-12-31T23:59:59.999Z', '2028-01-01T00:00:00.000Z'],
-] as const)('a %s of %s ends at %s', (window, moment, end) => {
+] as const)('the budget window %s that contains %s ends at %s', (window, moment, end) => {
   expect(windowEnd(window, Date.parse(moment))).toBe(Date.parse(end))
 })

@@ -64,7 +64,7 @@ const CASES = (['account', 'member', 'key'] as const).flatMap((scope) =>
 )
 
 test.each(CASES)(
-  '1,000 parallel requests against a budget of the %s by %s for ten let exactly ten through',
+  'a budget of the %s by %s that covers ten requests accepts exactly ten of 1,000 parallel ones',
   async (scope, window) => {
     const { payer } = await team()
     await setBudget(payer, scope, { [window]: limit(1_000) })
@@ -113,7 +113,7 @@ test('the smallest budget of all scopes and windows refuses a reserve; a smaller
   expect(await violations()).toEqual([])
 })
 
-test("a key's own budget of the month is named where it leaves less than all others", async () => {
+test('the refusal names a key’s own monthly budget if it leaves less than all other budgets', async () => {
   const { payer } = await team()
   bench.history.setKey({ ...payer, monthlyBudget: nano(100) })
   await setBudget(payer, 'member', { day: limit(200) })

@@ -58,7 +58,7 @@ describe('the first use of an account', () => {
 
   test.each([
     ['its account', (name: string) => !name.includes(':account:')],
-    ['all but its records, and that it was loaded', (name: string) => /:(events|loaded|meta)$/.test(name)],
+    ['all but its records and the mark that it was loaded', (name: string) => /:(events|loaded|meta)$/.test(name)],
     ['all but its open holds', (name: string) => /:(deadlines|meta)$/.test(name) || name.includes(':hold:')],
   ])('an account is loaded in full if the store has lost %s', async (_, isLeft) => {
     const payer = await bench.fund(1_000)
@@ -75,7 +75,7 @@ describe('the first use of an account', () => {
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ held: nano(210), spent: nano(150) })
   })
 
-  test('an account read under an old epoch is not loaded under a new one', async () => {
+  test('an account that was read before the epoch changed is not loaded', async () => {
     const payer = await bench.fund(1_000)
     const shard = shardOf(payer.accountId)
     await bench.ledger.readBalance((await bench.fund(1)).accountId)
@@ -113,7 +113,7 @@ describe('the first use of an account', () => {
     expect(await bench.ledger.settle(settlement(first, 150))).toEqual({ kind: 'already_settled' })
   })
 
-  test('charges not yet in Postgres are counted, wherever the flusher stopped', async () => {
+  test('charges not yet in Postgres are counted, at whatever step the flusher stopped', async () => {
     const payer = await bench.fund(1_000)
     await settled(payer, 100)
     await bench.history.flush(bench.redis, [payer.accountId])
@@ -144,7 +144,7 @@ describe('the first use of an account', () => {
 })
 
 describe('Redis with old or missing data', () => {
-  test('a correct account is confirmed unchanged', async () => {
+  test('a correct account is confirmed, and not changed', async () => {
     const payer = await bench.fund(1_000)
     await settled(payer, 100)
     await bench.ledger.reserve(request(payer, 50))

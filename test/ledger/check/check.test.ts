@@ -75,7 +75,7 @@ describe('the check of correct books', () => {
     expect(await check()).toMatchObject({ ok: true, accounts: 2 })
   })
 
-  test('a correct ledger has no violations wherever the flusher stopped', async () => {
+  test('a correct ledger has no violations, at whatever step the flusher stopped', async () => {
     await bench.history.flush(bench.redis, [payer.accountId], { crash: true })
     expect(await check()).toMatchObject({ ok: true, unsyncedRecords: 1 })
     await bench.history.flush(bench.redis, [payer.accountId])
@@ -158,7 +158,7 @@ describe('a check that reads only the shards’ lists', () => {
       () => bench.redis.del(holdName(payer.accountId, open.holdId)),
     ],
     ['a key leaks a slot', ['key_open_count'], () => addToKey({ open: 1 })],
-  ])('a check of the shards’ lists after %s: %p', async (_, expected, spoil) => {
+  ])('a check of the shards’ lists finds the violation if %s: %p', async (_, expected, spoil) => {
     await spoil()
     expect([...new Set((await listed()).violations.map(({ kind }) => kind))].sort()).toEqual(expected)
   })
@@ -257,7 +257,7 @@ describe('violations found by the check', () => {
         await bench.redis.sadd(creditedName(payer.accountId), 'entry_marked')
       },
     ],
-  ])('the check finds after %s: %p', async (_, expected, spoil) => {
+  ])('the check finds the violation if %s: %p', async (_, expected, spoil) => {
     await spoil()
     expect(await kinds()).toEqual(expected)
     expect((await check()).ok).toBe(false)

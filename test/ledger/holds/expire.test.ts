@@ -127,7 +127,7 @@ describe('expire', () => {
     })
   })
 
-  test('expire skips holds that are not due, renewed in time or resolved', async () => {
+  test('expire skips holds that are not due, were renewed in time, or were resolved', async () => {
     const [open, renewed, settled] = [await reserved(1, 0), await reserved(1, 0), await reserved(1, 0)]
     await passDeadline(bench.redis, renewed)
     await bench.ledger.renew([renewal(renewed, 1)])
@@ -177,7 +177,7 @@ describe('expire', () => {
   })
 })
 
-test('if no hold is open, one command covers all shards', async () => {
+test('if no hold is open, expire sends one command for all shards', async () => {
   const looks = async () => Number(/cmdstat_zrange:calls=(\d+)/.exec(await bench.redis.info('commandstats'))?.[1] ?? 0)
   const [empty, full] = [['{none}:a', '{none}:b'], '{none}:c']
   const before = await looks()

@@ -12,7 +12,7 @@ afterAll(() => bench.redis.disconnect())
 
 const GONE_FOR_EVER = { kind: 'charged', sinceMs: Number.POSITIVE_INFINITY } as const
 
-test('a hold is reported as open, recently charged, or free', async () => {
+test('the fate of a hold is open, recently charged, or free', async () => {
   const { ledger } = bench
   const payer = await bench.fund(10_000)
   const [charged, released] = [request(payer, 400), request(payer, 300)]

@@ -103,7 +103,7 @@ describe('settle', () => {
     }
   })
 
-  test('a reserve sent after a settlement finds the hold returned, in whatever parts Redis reads both', async () => {
+  test('a reserve sent before the settlement’s reply can already use the returned credit', async () => {
     const hold = await reserved(1_000, 1_000)
     const next = Promise.withResolvers<ReserveOutcome>()
     const onSent = () => next.resolve(bench.ledger.reserve(request(payerOf(hold), 999)))
@@ -112,7 +112,7 @@ describe('settle', () => {
     expect(await settled).toMatchObject({ kind: 'settled' })
   })
 
-  test('settle charges an unknown hold only if forced, once, with a flag', async () => {
+  test('settle charges an unknown hold only if forced: once, and flagged', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.readBalance(payer.accountId)
     const lost = { ...payer, holdId: randomId('hold') }

@@ -136,7 +136,7 @@ describe('withheld credit', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('withheld credit is returned if Postgres has no entry, and a late entry debits nothing', async () => {
+  test('withheld credit is returned if Postgres has no entry for it; a later entry debits nothing', async () => {
     const [one, late] = [debit(600), debit(600)]
     await withhold(one)
     expect(await bench.ledger.resolveWithheld(one)).toBe('returned')
@@ -147,7 +147,7 @@ describe('withheld credit', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('at its deadline withheld credit is settled by Postgres’ entries, even if its gateway died', async () => {
+  test('at the deadline Postgres’ entries decide on withheld credit, even if its gateway died', async () => {
     const [recorded, absent, undecided] = [debit(100), debit(200), debit(300)]
     for (const one of [recorded, absent, undecided]) await withhold(one)
     commit(recorded)

@@ -62,7 +62,7 @@ test('a stream that returned a full batch is read again at once', async () => {
   expect(streams.hasExpected()).toBe(false)
 })
 
-test('a read of all streams takes few records of each, and returns at once for the rest', async () => {
+test('a read of all streams takes few records of each; the next read follows at once', async () => {
   await append(Array.from({ length: 40 }, () => 'acct_a'))
   expect((await streams.readNew(2_000, 'all')).entries).toHaveLength(16)
   expect((await streams.readNew(2_000, 'expected')).entries).toHaveLength(24)

@@ -46,7 +46,7 @@ test('a socket path connects to a Redis without a password', async () => {
   admin.disconnect()
 })
 
-test('commands of one turn are sent together', async () => {
+test('commands of one event loop turn are sent together', async () => {
   const redis = await connect(server.url)
   const reads = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
   const before = await reads()
@@ -138,7 +138,7 @@ test('without a tracer, commands are not described', async () => {
 })
 
 test.each([1, 30, 60])(
-  'a stall of this process, begun after %d ms, is not taken for silence of the store',
+  'a stall of this process, begun after %d ms, does not count as silence of Redis',
   async (afterMs) => {
     const redis = connectRedis(server.url, { logger: memoryLogger(), commandTimeoutMs: 200 })
     await waitForRedis(redis, PATIENCE_MS)

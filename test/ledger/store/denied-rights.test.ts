@@ -87,7 +87,7 @@ async function budgetOf({ accountId }: { accountId: string }): Promise<{ held: n
 }
 
 test.each(['xadd', 'zrem', 'mset', 'set', 'pexpire'])(
-  'a store whose user may not %s for a while charges once, however often it is asked to',
+  'a settlement repeated after the Redis user temporarily lost the right to %s is charged once',
   async (command) => {
     const payer = await withBudget(await bench.fund(1_000))
     const hold = request(payer, 100)
@@ -107,7 +107,7 @@ test.each(['xadd', 'zrem', 'mset', 'set', 'pexpire'])(
 )
 
 test.each(['xadd', 'zrem', 'mset', 'set', 'pexpire'])(
-  'a store whose user may not %s for a while charges expired holds once, and none stays held',
+  'holds that expire while the Redis user has no right to %s are charged once later, and none stays open',
   async (command) => {
     const payer = await withBudget(await bench.fund(1_000))
     const holds = [request(payer, 100), request(payer, 200), request(payer, 300)]
@@ -134,7 +134,7 @@ test.each(['xadd', 'zrem', 'mset', 'set', 'pexpire'])(
 )
 
 test.each(['settled', 'expired'])(
-  'a store whose user may not write budgets for a while keeps in them what a hold held that was %s then',
+  'budgets keep the amount of a hold that was %s while the Redis user could not write budgets',
   async (how) => {
     const payer = await withBudget(await bench.fund(1_000))
     const { accountId } = payer

@@ -92,7 +92,7 @@ describe('checking the epochs', () => {
 })
 
 describe('a Redis that was emptied during a connection', () => {
-  test('the first look-up of a missing account detects an emptied Redis, before any request is paid', async () => {
+  test('the first look-up of a missing account detects an emptied Redis before any request is charged', async () => {
     const { ledger, history, fund } = createBench(redis)
     const payer = await fund(1_000)
     let returns = 0

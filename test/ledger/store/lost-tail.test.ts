@@ -190,7 +190,7 @@ async function spend({ ledger }: Bench, payer: Payer, cost: number): Promise<voi
 const unavailable = (error: unknown) =>
   error instanceof GatewayError && error.kind === 'overloaded' ? undefined : Promise.reject(error)
 
-describe.each(Object.entries(WAYS))('%s', (_, start) => {
+describe.each(Object.entries(WAYS))('lost last writes: %s', (_, start) => {
   test('no call is answered from a Redis without its last writes, and each charge is booked once', async () => {
     const stores = await start()
     const redis = await connect(stores.url, COMMAND_TIMEOUT_MS)

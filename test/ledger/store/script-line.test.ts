@@ -41,7 +41,7 @@ test('keys, arguments and replies are unchanged, in any alphabet and length', as
   expect(await line.send(ECHO, [], [])).toEqual([[], [], 0, null])
 })
 
-test('calls of one turn are sent together, and each gets its own reply, even between other commands', async () => {
+test('calls of one event loop turn are sent together, and each gets its own reply, even between other commands', async () => {
   const line = createScriptLine(redis, 1_000, TELLING)
   const reads = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
   const before = await reads()

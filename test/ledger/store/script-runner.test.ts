@@ -34,7 +34,7 @@ function createRunner(times: number) {
   return createScriptRunner(redis, 5_000, undefined, verifier)
 }
 
-test('a script that trusts Redis’ figures is not sent to an unverified Redis', async () => {
+test('a script that relies on Redis’ figures is not sent to a Redis that was not compared with Postgres', async () => {
   await redis.del(NAME)
   await expect(createRunner(0).run(WRITES, [NAME], [])).rejects.toMatchObject({ kind: 'overloaded' })
   expect(await redis.exists(NAME)).toBe(0)
@@ -50,7 +50,7 @@ test('a script that Redis has lost is sent again with its text only if Redis is 
   expect((await Promise.all([1, 2, 3].map(() => runner.run(WRITES, [NAME], [])))).sort()).toEqual([1, 2, 3])
 })
 
-test('all scripts trust Redis’ figures, except those that decide nothing or write values valid after any loss', () => {
+test('all scripts rely on Redis’ figures, except those that decide nothing or write values valid after any loss', () => {
   const others = Object.entries(SCRIPTS).filter(([, { trusts }]: [string, Script]) => !trusts)
   expect(others.map(([name]) => name).sort()).toEqual([
     ...['acknowledge', 'credit', 'due', 'epoch', 'probe', 'release', 'releaseInBudgets', 'renew', 'rights'],

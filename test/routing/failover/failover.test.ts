@@ -34,7 +34,7 @@ const begin: Trips['begin'] = (models, stream) => trips.begin(models, stream)
 const eventsOf: Trips['eventsOf'] = (type) => trips.eventsOf(type)
 
 describe('error classes', () => {
-  test('after 5xx each target is tried once more after a pause, then the next, through all targets and models', async () => {
+  test('after a 5xx each target is retried once after a pause, then the next target or model follows', async () => {
     expect(await failAll(begin(), () => SERVER_ERROR)).toEqual([
       'p1/alpha-at-p1 k1',
       'p1/alpha-at-p1 k1',
@@ -64,7 +64,7 @@ describe('error classes', () => {
     expect(nameOf(await begin([beta, modelOf('svc/rested', [providerOf('p3')])]).next())).toBe('p3/rested-at-p3 k1')
   })
 
-  test('after a 429 for the request’s size comes one other key, then the next target; no key pauses', async () => {
+  test('after a 429 for the request’s size one other key is tried, then the next target; no key pauses', async () => {
     const tooLarge = refused(429, undefined, 'Request too large for x on tokens per min (TPM): Limit 10, Requested 20')
     for (let time = 0; time < 5; time++) expect(await failAll(begin(), () => tooLarge)).toEqual(EVERYWHERE)
     expect(parts.keys.resting().size).toBe(0)

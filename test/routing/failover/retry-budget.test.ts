@@ -26,7 +26,7 @@ test('a busy gateway may retry a tenth of its requests', () => {
   expect(takeAll(budget)).toBe(100)
 })
 
-test('in any minute retries never exceed the share or the minimum', () => {
+test('in any minute retries never exceed the larger of share and minimum', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ waitMs: fc.integer({ min: 0, max: 4_000 }), wantsRetry: fc.boolean() }), {

@@ -61,7 +61,7 @@ describe('a target with measurements', () => {
     expect(after(failover, first, 8_000)).toBe('p2/alpha-at-p2 k1')
   })
 
-  test('a provider’s own hedge limit replaces the computed one', async () => {
+  test('a hedge limit set for the provider replaces the computed limit', async () => {
     const brisk = providerOf('p9', {
       timeouts: { connectMs: 1, firstByteMs: 9_000, idleMs: 1, totalMs: 9_000, hedgeMs: 40 },
     })

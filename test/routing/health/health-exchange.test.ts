@@ -47,7 +47,7 @@ function join(gatewayId: string, client: RedisClient = redis, addresses = ADDRES
   return { exchange, heard, note: (subject: string) => heard.notes.find((note) => note.subject === subject) }
 }
 
-test('all gateways read another gateway’s notes, and a gateway recognizes its own', async () => {
+test('a gateway’s health notes are read by the others, and recognized by itself', async () => {
   const [a, b] = [join('a'), join('b')]
   a.exchange.publish('target:p1/alpha', 'open', 60_000)
   a.exchange.publish('key:p1/k1', 'cooling', 30_000)
@@ -59,7 +59,7 @@ test('all gateways read another gateway’s notes, and a gateway recognizes its 
   await until(() => a.note('target:p1/alpha')?.isOwn, 'a’s own note')
 })
 
-test('without requests the notes are rarely read; a request reads the current ones', async () => {
+test('without requests the notes are rarely read; a request makes the gateway read the current notes', async () => {
   const a = join('a')
   const b = join('b', redis, ADDRESSES, 3_600_000)
   await until(() => b.heard.times === 1, 'the first read of b')

@@ -49,7 +49,7 @@ describe('a plan with allowed providers', () => {
     ])
   })
 
-  test('a tier’s plan has candidates of allowed providers, even if the conversation began with another', () => {
+  test('a tier’s plan has candidates of allowed providers, even if the conversation began with another provider', () => {
     const chosen = plan({ model: 'auto-smart' }, { allowedProviders: ['east'], stickyModelId: 'svc/beta' })
     expect(order(chosen)).toEqual(['svc/gamma east'])
     expect(chosen.choice?.session).toEqual({ modelId: 'svc/beta', outcome: 'cannot-serve' })
@@ -118,7 +118,7 @@ describe('a refused key', () => {
     expect(refusal({ model: 'svc/gamma' }, neither)).toMatchObject({ status: 403, code: 'model_not_allowed' })
   })
 
-  test('a key whose only provider was removed is refused everything; unknown models stay unknown', () => {
+  test('a key whose only provider was removed may use no model; unknown models stay unknown', () => {
     for (const model of ['svc/alpha', 'svc/beta', 'auto-smart'])
       expect(refusal({ model }, { allowedProviders: ['gone'] })).toMatchObject({ status: 403, code })
     expect(refusal({ model: 'svc/none' }, { allowedProviders: ['gone'] })).toMatchObject({ status: 404 })

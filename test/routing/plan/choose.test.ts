@@ -115,7 +115,7 @@ describe('conversations', () => {
     expect(modelsOf(tier, EASY, { stickyModelId: 'svc/large', view })[0]).toBe(small)
   })
 
-  test('a conversation leaves a model that cannot serve, or is no candidate', () => {
+  test('a conversation changes its model if that cannot serve or is no longer a candidate', () => {
     const blind = { ...small, capabilities: new Set<never>() }
     const models = [blind, middle, large]
     const tools = { model: 'auto-x', tools: [{ name: 'look' }] }

@@ -63,7 +63,7 @@ describe('a plan under data rules', () => {
       expect(order(embedding(rules))).toEqual(['svc/embed p1'])
     })
 
-  test('a region includes its parts, and no other word that begins alike', () => {
+  test('a region includes its parts, but no other name with the same beginning', () => {
     const within = (region: string): DataRule[] => [{ ...EU, regions: ['ch', region] }]
     for (const region of ['eu', 'eu-central', 'eu-central-1'])
       expect(order(plan(within(region)))).toEqual(['svc/alpha p2'])

@@ -91,7 +91,7 @@ describe('models that a plan skips', () => {
     ])
   })
 
-  test('if no model remains, the 400 has the requirement that excluded each model', () => {
+  test('if no model remains, the 400 names the unmet requirement of each model', () => {
     const short = modelOf('svc/beta', [p2], { contextLength: 100, maxOutputTokens: 50 })
     const error = refusal([blind, short], { ...image, maxOutputTokens: 500 })
     expect(error.status).toBe(400)

@@ -82,7 +82,7 @@ describe('quality', () => {
     expect(planFor('auto-smart', { quality: 0.5 }, {}, { stickyModelId: 'svc/best' }).models[0]).toBe(best)
   })
 
-  test('a model without a stated quality reaches no quality minimum', () => {
+  test('a model without a stated quality is below any quality minimum', () => {
     const { quality: _, ...silent } = modelOf('svc/silent', [p1], { usd: 9 })
     const others = tierOf('auto-x', 'smart', [silent, middle])
     const world = catalogOf([silent, middle], [others])
@@ -117,7 +117,7 @@ describe('max_price', () => {
     expect(planFor('svc/large', { maxPrice: { input: usd(3), output: usd(12) } }).models).toEqual([large])
   })
 
-  test('max_price uses the price step that the input may reach', () => {
+  test('max_price is compared with the price step that the input may reach', () => {
     const { base } = large.pricing
     const steep = modelOf('svc/steep', [p1], {
       pricing: { base, steps: [{ aboveInputTokens: 1_000, prices: { ...base, input: usd(6) } }] },

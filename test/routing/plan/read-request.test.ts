@@ -143,7 +143,7 @@ describe('a conversation as a whole', () => {
     expect(text([...talk(PROOF), ...Array(5).fill(calls).flat()])).toBe(text(talk(PROOF)))
   })
 
-  test('reading a hundred turns costs as much as reading thousands', () => {
+  test('reading thousands of turns takes as long as reading a hundred', () => {
     const long = PROOF.repeat(20)
     const words = (turns: number) => {
       let read = 0

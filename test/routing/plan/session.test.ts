@@ -36,7 +36,7 @@ describe('an unnamed conversation', () => {
     expect(new Set(sessions.map((session) => session?.to)).size).toBe(said.length)
   })
 
-  test('a turn continues during tool calls', () => {
+  test('tool calls belong to the turn that began before them', () => {
     const asked = talk('Hi', 'Look it up.')
     const working = [...asked, ...answered('call_1'), ...answered('call_2')]
     expect(unnamed(working)?.from).toBe(unnamed(asked)?.to as string)
@@ -45,7 +45,7 @@ describe('an unnamed conversation', () => {
     expect(unnamed(begun)).toEqual(unnamed(asked) as NonNullable<ReturnType<typeof unnamed>>)
   })
 
-  test('from the first difference on, a conversation counts as another one', () => {
+  test('two conversations count as different from their first difference on', () => {
     const [here, there] = [talk('Hi', 'Prove it.', 'ok'), talk('Hi', 'How are you?', 'ok')].map((turns) =>
       unnamed(turns),
     )

@@ -81,7 +81,7 @@ test('a gateway uses the stronger model that another gateway chose, and never a 
   expect(await first.recall(named('s'))).toBe('svc/beta')
 })
 
-test('an unnamed conversation is only looked up by a gateway that did not answer its last turn', async () => {
+test('a gateway only looks up an unnamed conversation if another gateway answered its last turn', async () => {
   const store = sharedStore()
   const clock = manualClock()
   const sticky = createStickiness(clock, store)

@@ -7,7 +7,7 @@ import type { JsonObject } from '@/lib/json'
 
 const USER: JsonObject = { role: 'user', content: 'hi' }
 
-describe('errors of limits', () => {
+describe('errors for values beyond their limits', () => {
   const cases: [fields: JsonObject, param: string, message: string][] = [
     [{ model: undefined }, 'model', 'model is required'],
     [{ model: '' }, 'model', 'model must be a non-empty string of at most 256 characters'],
@@ -96,7 +96,7 @@ describe('errors of limits', () => {
     })
   }
 
-  test('a refused field never repeats a big value in the error', () => {
+  test('the error for a refused field never repeats a big value', () => {
     const { message } = refusal({ model: 'x'.repeat(100_000), messages: [USER], stop: 'y'.repeat(100_000) })
     expect(message.length).toBeLessThan(200)
   })

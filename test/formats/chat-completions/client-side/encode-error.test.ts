@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { type ErrorKind, GatewayError, STATUS_OF_KIND } from '@/chat/error'
 import { encodeError } from '@/formats/chat-completions/client-side/encode-error'
 
-describe('an error of ours', () => {
+describe('an error of the gateway', () => {
   const table: [kind: ErrorKind, status: number, type: string, code: string | null][] = [
     ['invalid_request', 400, 'invalid_request_error', null],
     ['invalid_credentials', 401, 'invalid_request_error', 'invalid_api_key'],

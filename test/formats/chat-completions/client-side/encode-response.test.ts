@@ -42,7 +42,7 @@ describe('an answer', () => {
     expect(encodeResponse(answer([]), CONTEXT)).not.toHaveProperty('usage')
   })
 
-  test('an answer of calls has null content, {} for missing arguments, and the reason tool_calls', () => {
+  test('an answer with only tool calls has null content, {} for missing arguments, and the reason tool_calls', () => {
     const choice = choiceOf(
       answer([
         { type: 'reasoning', text: 'Hm', signature: { format: 'messages', value: 'secret' } },

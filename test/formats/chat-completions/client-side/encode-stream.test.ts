@@ -88,7 +88,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('a stream has no usage unless asked for', () => {
+  test('a stream has no usage unless the client requests it', () => {
     const chunks = encode([START, text('Hi'), USAGE, STOP], { ...CONTEXT, wantsUsage: false })
     expect(chunks).toHaveLength(4)
     for (const chunk of chunks) expect(isJsonObject(chunk) && 'usage' in chunk).toBe(false)
@@ -164,7 +164,7 @@ describe('tool calls', () => {
     expect(deltas(events).at(-1)).toEqual({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] })
   })
 
-  test('tool calls carry the only kind of signature that the format supports', () => {
+  test('tool calls have a signature only of the kind that the format supports', () => {
     const end = (format: 'generate-content' | 'messages'): ChatEvent[] => [
       { type: 'tool-call-start', choice: 0, block: 0, id: 'a', name: 'one' },
       { type: 'tool-call-delta', choice: 0, block: 0, argumentsText: '{"a":1}' },

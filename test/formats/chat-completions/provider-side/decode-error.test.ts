@@ -38,7 +38,7 @@ describe('an error of a provider', () => {
       { error: { message: 'm', code: 503 } },
       { reason: 'overloaded', status: 503, kind: '503', message: 'm' },
     ],
-    ['that is no JSON', 502, undefined, { reason: 'server', status: 502, kind: '502', message: '' }],
+    ['that is not JSON', 502, undefined, { reason: 'server', status: 502, kind: '502', message: '' }],
     ['that is a text', 502, 'bad gateway', { reason: 'server', status: 502, kind: '502', message: 'bad gateway' }],
     ['that is nothing', 503, null, { reason: 'overloaded', status: 503, kind: '503', message: '' }],
     ['that is an empty array', 503, [], { reason: 'overloaded', status: 503, kind: '503', message: '' }],

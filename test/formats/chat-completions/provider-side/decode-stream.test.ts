@@ -31,7 +31,7 @@ describe('a stream of text', () => {
     expect(blocks).toEqual(['0 text: Hi'])
   })
 
-  test('choices of a stream are separate, each with its own reason', async () => {
+  test('choices of a stream are separate, each with its own finish reason', async () => {
     const { blocks, finishes } = await decodeFixture('two-choices.sse')
     expect(blocks).toEqual(['0 text: Aa', '1 text: Bb'])
     expect(finishes).toEqual([
@@ -67,7 +67,7 @@ describe('reasoning', () => {
     expect(blocks).toEqual(['0 reasoning: Let me see.', '0 text: Done.'])
   })
 
-  test('reasoning counted beside the completion is added to the output', async () => {
+  test('reasoning tokens counted apart from the completion are added to the output', async () => {
     expect((await decodeFixture('xai-reasoning.sse')).usage).toEqual(
       usageOf({ uncached: 12, output: 229, reasoning: 228 }),
     )
@@ -124,7 +124,7 @@ describe('tool calls', () => {
     expect(finishes).toEqual([{ kind: 'tool-calls', raw: 'function_call' }])
   })
 
-  test('tool calls with one index and no ids are separated by name, and by arguments that begin again', () => {
+  test('tool calls with one index and no ids are separated by a new name or a new start of arguments', () => {
     const call = (name: string, text: string) => ({ index: 0, function: { name, arguments: text } })
     const delta = { tool_calls: [call('one', '{"a":1}'), call('one', '{"a":2}'), call('two', '')] }
     const { blocks } = fold(decodeChunks([{ choices: [{ index: 0, delta, finish_reason: 'stop' }] }, '[DONE]']))
@@ -175,7 +175,7 @@ describe('usage', () => {
     expect((await decodeFixture('usage-many-ways.sse')).usage).toEqual(usageOf({ uncached: 10, output: 4 }))
   })
 
-  test('usage beside the last content counts', async () => {
+  test('usage in the same chunk as the last content is read', async () => {
     expect((await decodeFixture('mistral-whole-tool.sse')).usage).toEqual(usageOf({ uncached: 124, output: 22 }))
   })
 })
@@ -253,7 +253,7 @@ describe('errors inside a stream', () => {
     })
   }
 
-  test('a null error and an empty object are no errors', () => {
+  test('a null error and an empty error object do not count as errors', () => {
     const chunk = { error: null, choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] }
     expect(fold(decodeChunks([{}, chunk, '[DONE]'])).isEnded).toBe(true)
   })

@@ -121,7 +121,7 @@ describe('fields', () => {
     expect(() => encode({ nativeOnly })).toThrow('This model cannot take tools[1] (web_search_20250305)')
   })
 
-  test('more than four stop sequences are refused, because the answer would not stop in time', () => {
+  test('more than four stop sequences are refused, because the service accepts four at most', () => {
     expect(() => encode({ sampling: { stop: ['a', 'b', 'c', 'd', 'e'] } })).toThrow(GatewayError)
   })
 })
@@ -230,7 +230,7 @@ describe('the format of the answer', () => {
     })
   })
 
-  test('JSON mode is also requested in words, which the service requires', () => {
+  test('JSON mode is also requested in the prompt’s text, as the service requires', () => {
     const messages = (overrides: Partial<ChatRequest>) =>
       encodeRequest(requestWith({ output: { type: 'json' }, ...overrides }), traitsWith()).body.messages
     expect(encode({ output: { type: 'json' } })).toEqual({ response_format: { type: 'json_object' } })

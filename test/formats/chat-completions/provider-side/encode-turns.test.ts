@@ -208,7 +208,7 @@ describe('reasoning and signatures', () => {
     for (const secret of ['Hm.', 'foreign', 'c2ln']) expect(sent).not.toContain(secret)
   })
 
-  test('reasoning and signatures are sent back if the service needs its own', () => {
+  test('reasoning and signatures of the service are sent back if it needs them', () => {
     const [message] = encode(turns, ['reasoning-content', 'google-extra-content'])
     expect(message).toMatchObject({
       reasoning_content: 'Hm.',

@@ -4,7 +4,7 @@ import { decode, refusalOf } from '@test/formats/generate-content/support'
 import { generateContent } from '@/formats/generate-content/index'
 import type { JsonObject } from '@/lib/json'
 
-describe('refused', () => {
+describe('a refused request', () => {
   const config = (generationConfig: object) => ({ generationConfig }) as JsonObject
   test.each<[string, JsonObject, string]>([
     ['contents', { contents: [] }, 'contents must be an array of 1 to 100000 items'],

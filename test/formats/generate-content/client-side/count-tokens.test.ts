@@ -13,7 +13,7 @@ test('countTokens takes contents, or a whole request in either spelling', () => 
   expect(wrapped.system).toEqual([{ type: 'text', text: 'Be brief.' }])
 })
 
-test('countTokens refuses contents together with a whole request, and neither', () => {
+test('countTokens refuses a body with both contents and a whole request, or with neither', () => {
   expect(refusalOf(() => decodeCountTokens({}, line)).message).toBe('contents is required')
   expect(
     refusalOf(() => decodeCountTokens({ contents: 'a', generateContentRequest: { contents: 'b' } }, line)).param,
@@ -23,6 +23,6 @@ test('countTokens refuses contents together with a whole request, and neither', 
   )
 })
 
-test('the answer of countTokens has one field', () => {
+test('the answer of countTokens has only one field', () => {
   expect(encodeCountTokens(42)).toEqual({ totalTokens: 42 })
 })

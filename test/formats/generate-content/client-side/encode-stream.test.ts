@@ -109,7 +109,7 @@ describe('stream chunks', () => {
     ])
   })
 
-  test('several choices end in one last chunk', () => {
+  test('several choices get their finish reasons in one last chunk', () => {
     const events: ChatEvent[] = [
       start,
       ...text('one', 0, 0),
@@ -165,7 +165,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('a redacted block is sent on a thought without text', () => {
+  test('a redacted block is sent as the signature of a thought without text', () => {
     const events: ChatEvent[] = [
       start,
       { type: 'reasoning-start', choice: 0, block: 0, redacted: proof },
@@ -196,7 +196,7 @@ describe('reasoning', () => {
   })
 })
 
-describe('bytes', () => {
+describe('the bytes of a stream', () => {
   const events: ChatEvent[] = [start, ...text('a\nb'), { type: 'finish', choice: 0, finish: { kind: 'stop' } }, end]
 
   test('stream events end with CRLF and have no names; a keep-alive is its own block', () => {

@@ -41,7 +41,7 @@ describe('answers', () => {
   test.each([
     ['blocked.json', { kind: 'content-filter', raw: 'SAFETY' }],
     ['malformed-call.json', { kind: 'error', raw: 'MALFORMED_FUNCTION_CALL' }],
-  ] as const)('%s has no content', (name, finish) => {
+  ] as const)('the recorded answer %s has no content', (name, finish) => {
     const response = generateContent.decodeResponse(readJsonFixture(name))
     expect(response?.choices).toEqual([{ index: 0, content: [], finish }])
     expect(response?.usage?.uncached).toBe(8)

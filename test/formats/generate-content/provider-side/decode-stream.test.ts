@@ -91,7 +91,7 @@ describe('recorded streams', () => {
   test.each([
     ['blocked-prompt.sse', { kind: 'content-filter', raw: 'PROHIBITED_CONTENT' }, 8],
     ['length-in-thinking.sse', { kind: 'length', raw: 'MAX_TOKENS' }, 6],
-  ] as const)('%s ends well without content', (name, finish, uncached) => {
+  ] as const)('the recorded stream %s ends normally, without content', (name, finish, uncached) => {
     const events = decodeFixture(name)
     const response = fold(events)
     expect(response.choices).toEqual([{ index: 0, content: [], finish }])
@@ -210,7 +210,7 @@ describe('odd chunks', () => {
     ])
   })
 
-  test('a failure reason without content is an error; with content it is a stop, with a call a call', () => {
+  test('a failure reason is an error without content, a stop with content, and a tool call with a call', () => {
     const finishOf = (parts: JsonValue[]) =>
       fold(decodeChunks(answer(parts, { finishReason: 'MALFORMED_FUNCTION_CALL' }))).choices[0]?.finish.kind
     expect(finishOf([])).toBe('error')

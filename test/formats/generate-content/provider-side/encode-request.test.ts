@@ -165,7 +165,7 @@ describe('signatures', () => {
     ])
   })
 
-  test('signatures of other providers, and the thoughts they sign, are never sent', () => {
+  test('signatures of other providers are never sent, nor the thoughts that they sign', () => {
     const blocks: ModelBlock[] = [
       { type: 'reasoning', text: 'hm', signature: foreign },
       { type: 'reasoning', text: '', redacted: foreign },

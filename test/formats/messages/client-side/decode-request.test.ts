@@ -264,7 +264,7 @@ describe('tools', () => {
     expect(request.nativeOnly).toEqual(['tools[1] (web_search_20250305)'])
   })
 
-  test('the tool search is not needed if all tools are given', () => {
+  test('a tool search does not bind the request to its provider if the request has all tools', () => {
     expect(decode({ tools: [tool, { type: 'tool_search_tool_bm25_20251119', name: 's' }] }).nativeOnly).toBeUndefined()
   })
 })

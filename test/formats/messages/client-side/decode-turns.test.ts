@@ -156,7 +156,7 @@ describe('thinking', () => {
     },
   )
 
-  test('a marked signature is decoded as the other format’s own', () => {
+  test('a signature marked with another format is decoded as that format’s', () => {
     expect(assistant(thinking('svc.generate-content.reasoning.a.b=', 'hm'))).toEqual([
       { type: 'reasoning', text: 'hm', signature: { format: 'generate-content', value: 'a.b=' } },
     ])

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { type ErrorKind, GatewayError, invalidRequest, STATUS_OF_KIND } from '@/chat/error'
 import { messages } from '@/formats/messages/index'
 
-describe('our errors in messages', () => {
+describe('the gateway’s errors in messages', () => {
   test.each<[ErrorKind, number, string]>([
     ['invalid_request', 400, 'invalid_request_error'],
     ['context_length_exceeded', 400, 'invalid_request_error'],

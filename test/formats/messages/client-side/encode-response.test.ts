@@ -17,7 +17,7 @@ const encode = (content: AnswerBlock[], finish?: FinishReason, wantsReasoning = 
 const text: AnswerBlock = { type: 'text', text: 'Hi' }
 const call: AnswerBlock = { type: 'tool-call', id: 't', name: 'f', argumentsText: '{"a":1}' }
 
-describe('writing', () => {
+describe('encoding a message', () => {
   test('an answer is encoded as a message', () => {
     expect(encode([text])).toEqual({
       id: 'msg_public',
@@ -70,7 +70,7 @@ describe('writing', () => {
     [{ kind: 'pause' }, [text], 'pause_turn', null],
     [{ kind: 'error' }, [], 'refusal', null],
     [{ kind: 'unknown' }, [], 'refusal', null],
-  ])('stop reason %j with %j', (finish, content, reason, sequence) => {
+  ])('the stop reason is encoded for %j with the content %j', (finish, content, reason, sequence) => {
     expect(encode(content, finish)).toMatchObject({ stop_reason: reason, stop_sequence: sequence })
   })
 
@@ -89,7 +89,7 @@ describe('writing', () => {
     expect(new Set(content.map((block) => block.id)).size).toBe(4)
   })
 
-  test('media in an answer is named in a text', () => {
+  test('media in an answer is replaced by a text that names it', () => {
     const image: AnswerBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA' } }
     expect(encode([image, { type: 'audio', mediaType: 'audio/wav', data: 'AA' }]).content).toEqual([
       { type: 'text', text: '[image omitted: this API carries only text]' },

@@ -68,7 +68,7 @@ describe('the frame of a stream', () => {
     ).toEqual([])
   })
 
-  test('an id of another form is replaced by one of ours', () => {
+  test('the id of a message always begins with msg_', () => {
     for (const id of ['abc', 'req_abc', 'msg_abc']) {
       expect(dataOf(encodeEvents([start], { id }))[0]).toMatchObject({ message: { id: 'msg_abc' } })
     }
@@ -79,7 +79,7 @@ describe('the frame of a stream', () => {
   })
 })
 
-describe('failure', () => {
+describe('a stream that fails', () => {
   test('an error inside a stream is an error event, and no event follows', () => {
     const encoder = messages.createStreamEncoder(context)
     encoder.push(start)
@@ -105,8 +105,8 @@ describe('failure', () => {
   })
 })
 
-describe('blocks', () => {
-  test('interleaved calls are sent one after the other', () => {
+describe('blocks of a stream', () => {
+  test('interleaved tool calls are sent one after the other', () => {
     const events: ChatEvent[] = [
       start,
       ...tool(0, 'a', ['{"x"']).slice(0, -1),
@@ -157,7 +157,7 @@ describe('blocks', () => {
     expect(dataOf(frames).at(-2)).toMatchObject({ delta: { stop_reason: 'refusal' } })
   })
 
-  test('an image in a stream is named in a text', () => {
+  test('an image in a stream is replaced by a text that names it', () => {
     const frames = encodeEvents([start, { type: 'image', ...at(0), mediaType: 'image/png', data: 'AAAA' }])
     expect(blocksOf(frames)).toEqual([{ type: 'text', text: '[image omitted: this API carries only text]' }])
   })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { messages } from '@/formats/messages/index'
 import type { JsonValue } from '@/lib/json'
 
-describe('the provider’s errors', () => {
+describe('errors of a messages provider', () => {
   test.each<[JsonValue | undefined, string, string]>([
     [
       { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' }, request_id: 'r' },

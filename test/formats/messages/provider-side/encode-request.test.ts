@@ -100,7 +100,7 @@ describe('sampling', () => {
     expect(warnings.map((warning) => warning.feature)).toEqual(['temperature', 'topK', 'topP'])
   })
 
-  test('only one sampling value is sent if the model accepts one', () => {
+  test('only one sampling value is sent if the model accepts only one', () => {
     const { body } = encode({ sampling: { temperature: 0.7, topP: 0.5 } }, 'temperature-or-top-p')
     expect(body.temperature).toBe(0.7)
     expect(body).not.toHaveProperty('top_p')
@@ -207,7 +207,7 @@ describe('reasoning', () => {
     expect(warnings.map((warning) => warning.feature)).toEqual(['reasoning'])
   })
 
-  test('thinking continues in its own tool loop, and in any if the model adapts', () => {
+  test('thinking stays on in a tool loop that began with thinking, and in any loop at an adaptive model', () => {
     const signature = { format: 'messages', value: 'Eq=' } as const
     const [start, call, result] = loop
     const thought = { ...call, content: [{ type: 'reasoning', text: 'hm', signature }, ...(call?.content ?? [])] }

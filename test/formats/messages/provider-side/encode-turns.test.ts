@@ -192,7 +192,7 @@ describe('tool calls', () => {
     ['{"a":1}{"b":2}', { invalid_arguments: '{"a":1}{"b":2}' }],
     ['[1]', { invalid_arguments: '[1]' }],
     ['  ', {}],
-  ])('arguments %s are encoded', (argumentsText, input) => {
+  ])('malformed arguments %s are encoded as an object', (argumentsText, input) => {
     const { messages: encoded } = encode([user(text('a')), assistant(call('1', argumentsText)), user(result('1'))])
     expect(encoded[1]?.content).toMatchObject([{ input }])
   })

@@ -114,7 +114,7 @@ describe('a request', () => {
     [{ reasoning: { effort: 'low' } }, { effort: 'low', visible: false }],
     [{ reasoning: { effort: 'none', summary: 'auto' } }, { effort: 'none' }],
     [{ reasoning: { effort: 'unheard', generate_summary: 'concise' } }, { visible: true }],
-  ] as const)('asks with %j to think so', (body, reasoning) => {
+  ] as const)('the reasoning settings of %j are decoded', (body, reasoning) => {
     expect(decode(body).reasoning as unknown).toEqual(reasoning)
   })
 
@@ -140,7 +140,7 @@ describe('a request', () => {
   })
 })
 
-describe('fields of the request in the answer', () => {
+describe('fields of the request repeated in the answer', () => {
   test('an answer repeats the request’s fields, with its tools as sent, and has a random id', () => {
     const tools = [{ type: 'namespace', name: 'ns', tools: [{ type: 'function', name: 'f', strict: null }] }]
     const { answerEcho: echo } = decode({ tools, tool_choice: 'required', text: { verbosity: 'low' }, top_p: 0.5 })
@@ -184,11 +184,11 @@ describe('a request is refused', () => {
     [{ conversation: 'conv_1' }, 'conversation'],
     [{ prompt: { id: 'pmpt_1' } }, 'prompt'],
     [{ input: [{ type: 'compaction_trigger' }] }, 'input[0].type'],
-  ])('a request that needs %j without it is refused', (body, param) => {
+  ])('a request with the unsupported field %j is refused', (body, param) => {
     expect(refusal(body)).toMatchObject({ param })
   })
 
-  test('a request that continues an unresolved answer is refused', () => {
+  test('a request that continues a response unknown to the gateway is refused', () => {
     expect(refusal({ previous_response_id: 'resp_1' })).toMatchObject({ code: 'previous_response_not_found' })
     const named = { input: [{ type: 'item_reference', id: 'msg_1' }] }
     expect(refusal(named)).toMatchObject({ message: "Item with id 'msg_1' not found.", param: 'input[0].id' })

@@ -107,7 +107,7 @@ describe('the tool choice', () => {
       },
       { type: 'required', names: ['f', 'agents__spawn', 'agents__tell'] },
     ],
-  ] as const)('%j', (choice, expected) => {
+  ] as const)('the tool choice %j is decoded', (choice, expected) => {
     const { toolChoice, nativeOnly } = decode([NAMESPACE, FUNCTION], { tool_choice: choice as never })
     expect(toolChoice as unknown).toEqual(expected)
     expect(nativeOnly).toBeUndefined()
@@ -143,7 +143,7 @@ describe('tools that a provider runs', () => {
   })
 })
 
-test('many tools and calls are read once each, even if a namespace is allowed many times', () => {
+test('many tools and calls are read only once each, even if a namespace is listed many times', () => {
   const count = 8_000
   const names = Array.from({ length: count }, (_, index) => ({ type: 'function', name: `f${index}` }))
   const calls = names.map(({ name }, index) => ({ type: 'function_call', call_id: `c${index}`, name, arguments: '{}' }))

@@ -193,7 +193,7 @@ describe('items of a provider', () => {
   })
 
   test.each([compaction, { type: 'shell_call', call_id: 'a' }, { type: 'unheard_of' }])(
-    'without which the conversation is another can go to no other: %j',
+    'a conversation that needs a provider’s item only goes to a provider of this format: %j',
     (item) => {
       const { nativeOnly } = decodeRequest({ model: 'm', input: [USER, item] })
       expect(nativeOnly).toEqual([`input[1] (${item.type})`])

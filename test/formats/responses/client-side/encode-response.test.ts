@@ -93,7 +93,7 @@ test('every field of a response is present, missing ones as null', () => {
 })
 
 describe('an incomplete answer', () => {
-  test('an answer cut by its limit is marked, also its last item', () => {
+  test('an answer cut by its limit is incomplete, and so is its last item', () => {
     const body = answer(
       [
         { type: 'text', text: 'One' },

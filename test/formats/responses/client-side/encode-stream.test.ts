@@ -150,7 +150,7 @@ describe('a stream', () => {
     ])
   })
 
-  test("gives a custom tool's text in pieces as they come", () => {
+  test('a custom tool’s text is streamed piece by piece', () => {
     const events = encodeEvents(
       call(0, 'apply_patch', '{"inp', 'ut":"*** ', 'Begin\\', 'nPatch"}'),
       contextFor({ tools: [{ type: 'custom', name: 'apply_patch' }] }),
@@ -195,7 +195,7 @@ describe('a stream that ends', () => {
     ['content-filter', 'incomplete', 'content_filter'],
     ['stop-sequence', 'completed', undefined],
     ['pause', 'completed', undefined],
-  ] as const)('for %s is %s', (kind, status, reason) => {
+  ] as const)('a stream that ends for %s has the status %s', (kind, status, reason) => {
     const response = judgeOrder(encodeEvents([...text(0, 'Hi'), ...text(1, 'there'), finish(kind)]))
     expect(response.status).toBe(status)
     expect(response.incomplete_details).toEqual(reason ? { reason } : null)
@@ -248,7 +248,7 @@ describe('a stream that ends', () => {
     ['invalid_request', 'invalid_prompt'],
     ['upstream_failed', 'server_error'],
     ['overloaded', 'server_error'],
-  ] as const)('in %s has a code that tells clients whether to ask again', (kind, code) => {
+  ] as const)('a stream that fails with %s has a code that tells clients whether to retry', (kind, code) => {
     const [, failed] = createStreamEncoder(CONTEXT).fail(new GatewayError(kind, 'No'), 'req_1').map(readFrame)
     expect(isJsonObject(failed?.response) && failed.response.error).toEqual({ code, message: 'No' })
   })

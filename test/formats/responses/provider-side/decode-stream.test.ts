@@ -66,7 +66,7 @@ describe('a stream', () => {
     })
   })
 
-  test('a refusal that is only sent whole, at its end, is decoded', () => {
+  test('a refusal that is only sent as a whole, in its last event, is decoded', () => {
     const at = { output_index: 0, item_id: 'msg_0', content_index: 0 }
     const stream = [...BEGINNING, event('refusal.done', { ...at, refusal: 'No' }), completed()]
     expect(answerOf(stream).blocks).toEqual(['0 refusal: No'])
@@ -243,7 +243,7 @@ describe('the end of a stream', () => {
     ['max_output_tokens', 'length'],
     ['content_filter', 'content-filter'],
     ['steered', 'length'],
-  ])('an end that is incomplete because of %s has its usage', (reason, kind) => {
+  ])('a stream that ends as incomplete because of %s has its usage', (reason, kind) => {
     const response = { ...RESPONSE, status: 'incomplete', incomplete_details: { reason }, output: [], usage: USAGE }
     expect(answerOf([...TEXT, event('incomplete', { response })])).toMatchObject({
       blocks: ['0 text: Hi'],
@@ -253,7 +253,7 @@ describe('the end of a stream', () => {
     })
   })
 
-  test('a failed end is read as an error, with its usage', () => {
+  test('a stream that ends as failed is read as an error, with its usage', () => {
     const error = { code: 'server_error', message: 'broke' }
     const failed = event('failed', { response: { ...RESPONSE, status: 'failed', error, usage: USAGE } })
     expect(answerOf([...TEXT, failed, completed()])).toMatchObject({
@@ -276,7 +276,7 @@ describe('the end of a stream', () => {
         error: { code: 'rate_limit_exceeded', message: 'slow down' },
       },
     ],
-  ])('an end by an error is read: %s', (_, fields) => {
+  ])('an error that ends a stream is read: %s', (_, fields) => {
     expect(answerOf([...BEGINNING, { type: 'error', ...fields }])).toMatchObject({
       error: { kind: 'rate_limit_exceeded', message: 'slow down', status: 429 },
       isEnded: false,
@@ -287,11 +287,11 @@ describe('the end of a stream', () => {
     expect(answerOf([...TEXT, '[DONE]'])).toMatchObject({ blocks: ['0 text: Hi'], isEnded: false, finishes: [] })
   })
 
-  test('an end that is not JSON is an error', () => {
+  test('an end event that is not JSON is an error', () => {
     expect(answerOf([...TEXT, 'oops'])).toMatchObject({ error: { kind: 'malformed_event' }, isEnded: false })
   })
 
-  test('an end with empty usage, or without usage, is read', () => {
+  test('an end event with empty usage, or without usage, is read', () => {
     const usage = { input_tokens: 3, output_tokens: 2 }
     expect(answerOf([...TEXT, completed([], { usage })]).usage).toMatchObject({ uncached: 3, output: 2, reasoning: 0 })
     expect(answerOf([...TEXT, completed([], { usage: null })]).usage).toBeUndefined()

@@ -67,7 +67,7 @@ describe('an assistant’s turn', () => {
     expect(features).toEqual(['tool-call', 'tool-result'])
   })
 
-  test('an assistant turn may continue in the next one', () => {
+  test('adjacent assistant turns are encoded as one turn', () => {
     expect(encode([go, assistant(call('a')), assistant(text('A')), user(result('a'))]).items).toEqual([
       ASK,
       wireCall('a'),
