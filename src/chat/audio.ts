@@ -4,7 +4,7 @@ import type { JsonObject } from '@/lib/json'
 export type SpeechRequest = {
   /** The caller's fields that are passed on. */
   fields: JsonObject
-  /** Whether the caller wants events with pieces of the sound instead of its bytes. */
+  /** Whether the caller wants events that contain pieces of the sound, not plain bytes. */
   wantsEvents: boolean
   /** The file format of the sound, such as `mp3`. */
   audioFormat: string
@@ -12,10 +12,10 @@ export type SpeechRequest = {
 }
 
 export type TranscriptionRequest = {
-  /** In the sound's own language, or translated to English. */
+  /** Text in the sound's own language, or translated to English. */
   task: 'transcriptions' | 'translations'
   file: File
-  /** The caller's fields that are passed on, in a form's spelling. */
+  /** The caller's fields that are passed on, as the fields of a form. */
   fields: readonly (readonly [name: string, value: string])[]
   answerFormat: string
   stream: boolean

@@ -1,7 +1,7 @@
 /** Finds a request's cache hints, and places hints that apply to a whole message or request. */
 import type { CacheHint, ChatRequest, ContentBlock, Turn } from './request'
 
-/** Whether any hint asks for an hour, which costs more. */
+/** Whether any hint asks to cache for an hour, which costs more. */
 export function asksForHour(request: ChatRequest): boolean {
   return hints(request).some(({ ttl }) => ttl === '1h')
 }
@@ -29,7 +29,7 @@ export function markLastBlock(content: readonly ContentBlock[], cache: CacheHint
   return true
 }
 
-/** Puts a whole request's hint on the last turn with such a block. */
+/** Puts a whole request's hint on the last turn that has a block for it. */
 export function markLastTurn(turns: readonly Turn[], cache: CacheHint | undefined): void {
   if (!cache) return
   for (const turn of turns.toReversed()) if (markLastBlock(turn.content, cache)) return

@@ -6,7 +6,7 @@ import type { Usage } from './usage'
 /** Encoding of a vector's numbers: JSON, or base64 of little-endian 32-bit floats. */
 export type VectorEncoding = 'float' | 'base64'
 
-/** One input. `own`: fields of the caller's format, for its providers; `title`: also read by the model. */
+/** One input. `own`: fields sent only to providers of the caller's format. `title`: the model reads it too. */
 export type EmbeddingInput =
   | { type: 'text'; text: string; title?: string; own?: JsonObject }
   /** The text as tokens of the model's vocabulary. */
@@ -30,5 +30,5 @@ export type EmbeddingRequest = {
 
 export type Vector = readonly number[] | string
 
-/** An answer for some inputs, in order: vectors, or the list as unparsed bytes. `usage` is null if none was reported. */
+/** The vectors of some inputs, in order, or their list as unparsed bytes. `usage` is null if none was reported. */
 export type EmbeddingAnswer = ({ vectors: readonly Vector[] } | { written: Uint8Array }) & { usage: Usage | null }

@@ -53,9 +53,9 @@ type GatewayErrorOptions = {
   code?: string
   /** Seconds after which a retry may succeed; sent by {@link retryHeader}. */
   retryAfterSeconds?: number
-  /** Further facts for the body, such as the USD needed, available and held of a 402. */
+  /** Further facts for the error body. A 402, for instance, states the USD needed, available and held. */
   details?: Record<string, JsonValue>
-  /** The limits of the caller's key, one of which is reached. Sent in the format's own headers. */
+  /** The rate limits of the caller's key, if one is reached. Sent in the format's own headers. */
   limits?: RateLimits
   headers?: Record<string, string>
   /** A message that may be stored: it quotes neither the request nor a provider's words about it. Default: the message itself. */

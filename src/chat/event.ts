@@ -1,8 +1,8 @@
 /**
- * A streamed answer as events, independent of formats. `block` numbers a stream's blocks by their start, from 0 over all choices without
- * gaps. Blocks may interleave (chat-completions providers interleave tool calls); encoders of formats without that must buffer. Every
- * started block is ended before `end`. `finish` comes once per choice, after its blocks. `usage` is cumulative: the last one is valid.
- * `end` means that the provider's terminator was received; a stream without it was truncated.
+ * A streamed answer as events, independent of formats. `block` numbers the blocks of all choices in the order of their start, from 0,
+ * without gaps. Blocks may interleave (chat-completions providers interleave tool calls). Encoders must buffer if their format doesn't
+ * allow that. Every started block is ended before `end`. `finish` comes once per choice, after its blocks. `usage` is cumulative: the last
+ * one is valid. `end` means that the provider's terminator was received; a stream without it was truncated.
  */
 import type { Nano } from '@/lib/money'
 import type { ProviderError } from './provider-error'
@@ -30,7 +30,7 @@ export type ChatEvent =
   | { type: 'finish'; choice: number; finish: FinishReason }
   /** Uses of provider-run tools, for all kinds that the provider reports; the latest count of each is valid. */
   | { type: 'tool-uses'; uses: ToolUses }
-  /** `unknown`: classes without a price. `cost`: stated by the provider. `serviceTier`: the tier used, as in `service-tier.ts`. */
+  /** `unknown`: token classes without a price. `cost`: stated by the provider. `serviceTier`: the tier used, as in `service-tier.ts`. */
   | { type: 'usage'; usage: Usage; unknown?: readonly string[]; cost?: Nano; serviceTier?: string }
   /** An error of the provider inside a stream that began with status 200. */
   | { type: 'error'; error: ProviderError }

@@ -3,14 +3,14 @@ import type { FormatName } from './format-name'
 import type { BoundField, ChatRequest, ContentBlock, Feature, Warning } from './request'
 import { extraTier } from './service-tier'
 
-/** Warnings for those of `features` that the request uses and the format lacks, except `taken`, which this provider accepts. */
+/** Warnings for the `features` that the request uses. The format lacks them; `taken` is one that this provider accepts anyway. */
 export function lacking(request: ChatRequest, features: readonly Feature[], taken?: Feature): Warning[] {
   const inBlocks = askedInBlocks(request)
   const asked = features.filter((feature) => feature !== taken && (inBlocks.has(feature) || isAsked(request, feature)))
   return asked.map((feature) => lost(feature, 'the format has no word for it'))
 }
 
-/** Whether a provider of `format` gets this constraining field, and the caller gets its effect. */
+/** Whether providers of `format` can apply this field, which constrains the answer. */
 export function isCarried({ carriedBy, inStreams }: BoundField, format: FormatName, stream: boolean): boolean {
   return (inStreams || !stream) && carriedBy.has(format)
 }

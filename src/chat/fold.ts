@@ -70,7 +70,7 @@ export function createFolder(): Folder {
     }
   }
 
-  /** Sources that came after their text have empty positions; here the text is known, so they are completed. */
+  /** Adds sources to their text. Sources that came after it are in an empty block; they belong to the text before. */
   function cite(event: { choice: number; block: number }, sources: readonly Source[]): void {
     const own = blocks.get(event.block)
     const said = choice(event.choice).content.findLast((block) => block.type === 'text' && block.text !== '')

@@ -18,12 +18,12 @@ type KindOf<Block extends ContentBlock> = Block['type'] | (FileBlock extends Blo
 type MediaKind = KindOf<MediaBlock>
 
 /**
- * `carried`: the format has it there, or its encoder expresses it otherwise. `moved`: it is moved to the user's next turn, after a text
- * that names its origin. `refused`: the request gets a 400, because omitting it would change the answer.
+ * `carried`: the format allows the content there, or its encoder expresses it in another way. `moved`: the content goes to the user's next
+ * turn, after a text that names its origin. `refused`: the request gets a 400, because an omission would change the answer.
  */
 type Placing = 'carried' | 'moved' | 'refused'
 
-/** One format's table. A new kind of content doesn't compile until each format has decided about it. */
+/** One format's table. The compiler requires an entry for every kind of content. */
 export type PlaceTable = {
   user: Readonly<Record<KindOf<UserBlock>, Exclude<Placing, 'moved'>>>
   model: Readonly<Record<Exclude<KindOf<ModelBlock>, MediaKind>, 'carried'> & Record<MediaKind, Placing>>

@@ -4,7 +4,7 @@ import type { Pico } from '@/lib/money'
 export const SORTS = ['price', 'latency', 'throughput'] as const
 export type Sort = (typeof SORTS)[number]
 
-/** The greatest age of a cached answer that a request may accept: a day. */
+/** Maximum of `cacheSeconds`, the age of cached answers that a request accepts: one day. */
 export const MAX_CACHE_SECONDS = 86_400
 
 /** Highest prices of plain input and output that the caller accepts. */
@@ -13,17 +13,17 @@ export type MaxPrice = { input?: Pico; output?: Pico }
 /** A region as catalogues and requests name it: a word of a-z, 0-9 and -, at most 64 characters. */
 export const REGION_PATTERN = '^[a-z0-9][a-z0-9-]{0,63}$'
 
-/** Who sets rules of where content may go, besides a request. */
+/** Owners of data rules, which limit the providers of content. A request can also set such rules. */
 export const RULE_OWNERS = ['account', 'member', 'key'] as const
 export type RuleOwner = (typeof RULE_OWNERS)[number]
 
-/** A rule of what must be stated about content at a provider. `from`: the field of the request that sets it, or whose rule it is. */
+/** A property that a provider must state about its use of content. `from`: the request field that requires it, or the rule's owner. */
 export type DataRule =
   | { kind: 'zero-retention'; from: string }
   | { kind: 'no-training'; from: string }
   | { kind: 'regions'; regions: readonly string[]; from: string }
 
-/** Providers by their catalogue names; an empty list has no effect. */
+/** Routing preferences. Lists name providers as in the catalogue; an empty list has no effect. */
 export type RoutePreferences = {
   /** Minimal quality of a tier's candidates, 0 to 1. */
   quality?: number

@@ -37,6 +37,6 @@ export type ProviderError = {
   /** The error object as the provider sent it, if in its format. */
   own?: JsonObject
   retryAfterSeconds?: number
-  /** From a 429's limit headers: whether the limit that all accounts share has anything left. */
+  /** By the rate limit headers of a 429: whether anything remains of our limit, which all accounts share. */
   left?: 'nothing' | 'something'
 }

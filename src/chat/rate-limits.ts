@@ -1,7 +1,7 @@
-/** The rest of an API key's rate limits, which every format sends in its own headers. */
+/** Remaining rate limits of an API key. Every format sends them in its own headers. */
 
-/** A limit: its size, the rest of it, and the milliseconds until it is fully available again if unused. */
+/** A rate limit, its remaining part, and the milliseconds until all of it is available again if no request comes. */
 export type RateLimit = { limit: number; remaining: number; resetMs: number }
 
-/** Per minute; missing if unknown. */
+/** Rate limits per minute; a limit is missing if it is unknown. */
 export type RateLimits = { requests?: RateLimit; tokens?: RateLimit }

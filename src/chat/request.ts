@@ -30,7 +30,7 @@ export type ToolCallBlock = {
   id: string
   name: string
   argumentsText: string
-  /** Whether a custom tool is called, whose free text is the only field of the arguments. */
+  /** Whether this calls a custom tool. The arguments then have one field: the tool's free text. */
   isCustom?: true
   signature?: Signature
   cache?: CacheHint
@@ -88,7 +88,7 @@ export type Tool = {
   parameters?: JsonObject
   strict?: boolean
   cache?: CacheHint
-  /** For a tool that takes free text: its definition for providers with such tools, used instead of {@link parameters}. */
+  /** Definition of a tool that takes free text. Providers with such tools get it instead of {@link parameters}. */
   custom?: { description?: string; grammar?: ToolGrammar }
 }
 
@@ -155,21 +155,21 @@ export type ChatRequest = {
   pictures?: PicturesAsked | undefined
   verbosity?: Verbosity
   userId?: string
-  /** A key by which the provider may find a warm prompt cache. */
+  /** A key by which the provider may find an earlier, cached prompt. */
   cacheKey?: string
   serviceTier?: string
   /** Whether cache hints were given as `cache_control` in a format where not all providers read it. */
   hasCacheControl?: true
   /** Models to try in order if the first fails; our extension of every format. */
   fallback: string[]
-  /** The field that named them, if not `fallback`. */
+  /** The field that named the fallback models, if not `fallback`. */
   fallbackField?: 'models' | 'fallbacks'
   preferences?: RoutePreferences
   /** Whether a chat-completions caller used deprecated `functions`, and so expects `function_call` instead of tool calls. */
   wantsFunctionCall?: boolean
   /** The object field that contains the answer, if the caller wants a bare value and the hub asks for an object. */
   answerField?: string
-  /** By the hub's tool name, for tools whose name or shape differs in the caller's format. */
+  /** Tools whose name or shape differs in the caller's format, by the hub's tool name. */
   toolOrigins?: ReadonlyMap<string, ToolOrigin>
   /** Request fields that the answer repeats (responses). */
   answerEcho?: JsonObject
@@ -206,7 +206,7 @@ export type ChatRequest = {
   extensions: { [F in FormatName]?: { [field: string]: JsonValue | undefined } }
 }
 
-/** A field in its format's spelling; `code` is for clients that handle its refusal. */
+/** A field, as its format spells it. `code`: the error code of its refusal, for clients that handle it. */
 export type UnpricedField = { format: FormatName; field: string; code?: string }
 
 /**

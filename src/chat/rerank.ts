@@ -2,17 +2,17 @@
 import type { JsonObject, JsonValue } from '@/lib/json'
 
 export type RerankRequest = {
-  /** The version of Cohere's API in whose shape the caller is answered. */
+  /** The version of Cohere's API that defines the answer's shape. */
   version: 1 | 2
-  /** The model by the caller's name. */
+  /** The model's name in the caller's request. */
   model: string
   /** The texts of the documents, as providers rank them. */
   texts: readonly string[]
-  /** The documents as the caller sent them; undefined if the answer has none. */
+  /** The documents as the caller sent them; undefined if the answer omits them. */
   documents: readonly JsonValue[] | undefined
-  /** The most results that the caller wants. */
+  /** Maximum number of results that the caller wants. */
   mostResults: number
-  /** The likely search units, for an answer whose provider states none. */
+  /** Estimated search units, used if the provider states none. */
   searchUnits: number
   /** The caller's fields that are passed on. */
   fields: JsonObject

@@ -35,9 +35,9 @@ export type ChatResponse = {
   /** The upstream's own name of the model; empty if it sent none. */
   model: string
   choices: Choice[]
-  /** null if the provider reported none: the tokens are then counted here. */
+  /** null if the provider reported none: the gateway then counts the tokens. */
   usage: Usage | null
-  /** Token classes without a price here. */
+  /** Token classes that the gateway has no price for. */
   unknownUsage?: readonly string[]
   /** The price stated by the provider. */
   statedCost?: Nano

@@ -1,4 +1,4 @@
-/** Tools that run at the provider, such as web search: the offered ones, and the number of uses in an answer. */
+/** Tools that run at the provider, such as web search: the tools of a request, and their uses in an answer. */
 
 /** A tool's properties that are equal at all providers. */
 export type ServerToolKind = {
@@ -6,7 +6,7 @@ export type ServerToolKind = {
   name: string
   /** Expected uses, if neither caller nor catalogue sets a limit. */
   usualUses: number
-  /** Whether the format has a field for a limit, which its providers respect. */
+  /** Whether the format has a field that limits the uses, and its providers obey it. */
   isLimitable: boolean
   /** Tokens that one use adds to the prompt, unless the catalogue sets another number. */
   tokensPerUse: number

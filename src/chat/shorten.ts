@@ -1,7 +1,7 @@
 /** Shortens an answer to the length that is charged. */
 import type { AnswerBlock, ChatResponse, Choice } from './response'
 
-/** `response` with about `share` (0 to 1) of each choice's text, and finish reason "length". Tool calls are kept whole or omitted. */
+/** `response` with at most `share` (0 to 1) of each choice's text, and finish reason "length". Tool calls are kept whole or omitted. */
 export function shorten(response: ChatResponse, share: number): ChatResponse {
   return { ...response, choices: response.choices.map((choice) => shortenChoice(choice, share)) }
 }

@@ -16,7 +16,7 @@ export function readSource(given: { [Field in keyof Source]: unknown }): Source 
   }
 }
 
-/** The sources with a range. The default is the whole text, which has `length` units and follows `before` others. */
+/** The sources, each with a range. Default: the whole text, which begins at `before` and has `length` units. */
 export function withPlaces(sources: readonly Source[], before: number, length: number): Source[] {
   return sources.map((source) =>
     source.start === undefined ? { ...source, start: before, end: before + length } : source,

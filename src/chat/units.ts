@@ -1,4 +1,4 @@
-/** Counts in units beside the five token classes, such as images and seconds, and parts of the tokens with a price of their own. */
+/** Counts besides the five token classes: units such as images and seconds, and tokens that have their own price. */
 
 export const BILLABLES = [
   'input_text',
@@ -14,7 +14,7 @@ export type Billable = (typeof BILLABLES)[number]
 export const UNITS = ['token', 'image', 'second', 'character', 'search_unit', 'request'] as const
 export type Unit = (typeof UNITS)[number]
 
-/** The units in which each billable can be counted. A `request` in the unit `request` is a fee for each answered request. */
+/** The units in which each billable can be counted. `request` in the unit `request` is a fee per answered request. */
 export const UNITS_OF: Readonly<Record<Billable, readonly Unit[]>> = {
   input_text: ['token', 'character'],
   input_image: ['token', 'image'],
@@ -29,8 +29,8 @@ export const UNITS_OF: Readonly<Record<Billable, readonly Unit[]>> = {
 export const VARIANT_PATTERN = '^[A-Za-z0-9:][A-Za-z0-9._:-]{0,63}$'
 
 /**
- * A non-negative integer count. Tokens are a part of the uncached input or of the output. Other units stand beside tokens. `variant`: a
- * kind with its own price, such as a picture's size and quality.
+ * A non-negative integer count. Tokens are a part of the uncached input or of the output. Other units are additional. `variant`: a kind
+ * with its own price, such as a picture's size and quality.
  */
 export type UnitCount = { billable: Billable; unit: Unit; variant?: string; count: number }
 
@@ -39,19 +39,19 @@ export function isPerMillion(unit: Unit): boolean {
   return unit === 'token' || unit === 'character'
 }
 
-/** Whether its tokens are a part of the input; otherwise of the output. */
+/** Whether the tokens of `billable` belong to the input; if not, they belong to the output. */
 export function isInput(billable: Billable): boolean {
   return billable.startsWith('input')
 }
 
-/** Whether both count the same thing, of whatever variant. */
+/** Whether both counts have the same billable and unit; their variants may differ. */
 export function isSameUnit(one: Pick<UnitCount, 'billable' | 'unit'>, other: Pick<UnitCount, 'billable' | 'unit'>) {
   return one.billable === other.billable && one.unit === other.unit
 }
 
 /**
- * The parts of `uncached` and `output` that are sounds and pictures, by the provider's counts, which may exceed them. Undefined without
- * any, as in most answers.
+ * Token counts of sounds and pictures within `uncached` and `output`, lowered if they exceed these totals. Undefined if there are none, as
+ * in most answers.
  */
 export function tokenParts(
   uncached: number,

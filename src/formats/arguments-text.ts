@@ -5,14 +5,14 @@ import { inspectJson } from '@/lib/json-source/scan'
 /** Totals of one request's arguments so far. */
 export type ArgumentsRead = { chars: number; values: number }
 
-/** Limits the JSON text of tool-call arguments, `maxChars` for all together. Throws `invalid_request` for `field`. */
+/** Checks the size of a tool call's JSON arguments; `maxChars` limits all calls together. Throws `invalid_request` for `field`. */
 export function checkArguments(text: string, field: string, read: ArgumentsRead, maxChars: number): string {
   read.chars += text.length
   if (read.chars > maxChars) {
     throw invalidRequest(`${field}: all arguments together exceed ${maxChars} characters`, field)
   }
   const { depth, values, names } = TEXT_BOUNDS
-  // A level needs two brackets, and a value a character and a separator, so short texts can't exceed the limits.
+  // A level of nesting needs two brackets, and a value two characters, so short texts can't exceed the limits.
   if (text.length <= 2 * depth && read.chars <= 2 * values) return text
   const found = inspectJson(text, TEXT_BOUNDS)
   read.values += found.values

@@ -6,9 +6,9 @@ import { asWritten } from '@/lib/json-source/as-written'
 import type { InsideVerdict, NestedFields } from './nested-fields'
 
 /**
- * `hub`: the hub has it and computes its cost. `passed`: it costs nothing beyond the answer's tokens. `values`: the same, only for these
- * values. `kept`: asks the provider to store the request, or not to; only the latter is passed on. `unpriced`: may cost more than the usage
- * reports, or read unseen data; `code` is for clients that know an alternative.
+ * `hub`: the hub contains the field, and its cost is known. `passed`: the field costs nothing beyond the answer's tokens. `values`: like
+ * `passed`, but only with these values. `kept`: the field asks the provider to store the request; only a value that refuses storage is
+ * passed on. `unpriced`: may cost more than the usage reports, or read unseen data; `code` is for clients that know an alternative.
  */
 type FieldRule =
   | ({ kind: 'hub' } & Across & { isOurs?: true; isNative?: true })
@@ -19,8 +19,8 @@ type FieldRule =
 
 /**
  * `bound`: it constrains the answer, so it is not omitted without consent. `carriedBy`: other formats that can express it, in streams only
- * if `inStreams`; `word`: its value in a list whose other values are harmless. Of the hub's fields, `isOurs` are used by the gateway
- * itself, and `isNative` only by the format's own providers.
+ * if `inStreams`; `word`: the only value in a list that constrains the answer. `isOurs`: a hub field that the gateway itself uses.
+ * `isNative`: a hub field that only the format's own providers use.
  */
 type Across = { bound?: Pick<BoundField, 'carriedBy' | 'inStreams'> & { word: string | undefined } }
 
@@ -173,7 +173,7 @@ export function withInside(verdict: FieldVerdict, { unlisted, bound }: InsideVer
   return joinVerdicts(verdict, { unlisted: [...unlisted], bound: [...bound] })
 }
 
-/** Whether a field with this rule has no effect at this value. */
+/** Whether this value of a field has no effect, and so no cost. */
 export function costsNothing(
   rule: Extract<FieldRule, { kind: 'values' | 'kept' | 'unpriced' }>,
   value: JsonValue | undefined,
@@ -204,8 +204,8 @@ export function leftOutFields(
 }
 
 /**
- * `body` for a provider of the caller's format: unchanged, except that numbers read by the gateway are sent as they were read, so that the
- * executed request is the one that was priced. Copy the result before changing it. `nameOf` maps a field to its name in the table.
+ * `body` for a provider of the caller's format. Only numbers change: they are sent as the gateway read them, so that the provider executes
+ * the request that was priced. Copy the result before changing it. `nameOf` maps a field to its name in the table.
  */
 export function relayedFields(body: JsonObject, table: FieldTable, nameOf = ownName): JsonObject {
   const relayed = asWritten(body)

@@ -18,7 +18,7 @@ const MAX_OPENING = 1_024
 
 const SPECIAL = /["\\]/g
 
-/** A complete escape sequence. The first half of a surrogate pair is complete only with the second, or with something that cannot be it. */
+/** A complete escape sequence. The first half of a surrogate pair is complete once the second follows, or clearly does not. */
 const ESCAPE = /\\(?:[^u]|u(?:d[89ab][\da-f]{2}(?:\\u[\da-f]{4}|(?=[^\\]|\\[^u]))|(?!d[89ab])[\da-f]{4}))/giy
 
 /** Control characters that models write into strings unescaped, which JSON forbids. */
@@ -29,7 +29,7 @@ export function customArguments(input: string): string {
   return JSON.stringify({ input })
 }
 
-/** The free text in the function's arguments; the whole text if the model deviated from their form. */
+/** The free text in the function's arguments; the whole text if it does not have that shape. */
 export function customInput(argumentsText: string): string {
   const value = parseJson(argumentsText)
   if (isJsonObject(value) && typeof value.input === 'string') return value.input

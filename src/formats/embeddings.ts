@@ -25,12 +25,12 @@ export type EmbeddingTraits = { model: string; quirks: ReadonlySet<string>; pass
 export type ToldEmbedding = {
   request: Pick<EmbeddingRequest, 'isLone' | 'encoding'>
   model: string
-  /** The tokens charged. */
+  /** Number of input tokens that are charged. */
   inputTokens: number
 }
 
 export interface Embeddings {
-  /** The most inputs of one call. */
+  /** Maximum number of inputs in one call. */
   readonly maxInputs: number
   /** Whether providers accept tokens as well as texts. */
   readonly takesTokens: boolean

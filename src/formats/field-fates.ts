@@ -17,7 +17,7 @@ export type Fate = 'carried' | 'translated' | 'heeded' | 'named' | 'refused'
 
 type Speaker = Pick<Format, 'name' | 'requestFields'>
 
-/** The treatment of a field of a `client` at a `provider`. `name` has the form used in `x-svc-left-out`. */
+/** The fate of a request field of `client`'s format at `provider`'s format. `name` is spelled as in `x-svc-left-out`. */
 export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
   const isOwn = client.name === provider.name
   const { lacking, refusing } = provider.requestFields
@@ -58,13 +58,13 @@ export function listFields(client: Speaker): string[] {
   return [...new Set([...listed, ...Object.values(spelling).flat(), ...nested.losses.keys()])]
 }
 
-/** The treatment of a nested field at another format. */
+/** The fate of a nested field at a provider of another format. */
 function fateOfNested({ carriedBy, isBound }: NestedLoss, provider: Speaker): Fate {
   if (carriedBy.has(provider.name)) return 'translated'
   return isBound ? 'refused' : 'named'
 }
 
-/** The fields that a provider of another format was not sent, in the caller's spelling; `warnings` are the encoder's. */
+/** Fields that were not sent to a provider of another format, in the caller's spelling; `warnings` are the encoder's. */
 export function lostFields(
   request: ChatRequest,
   body: JsonObject,
@@ -113,7 +113,7 @@ export function respelled(
   return [...new Set(names)]
 }
 
-/** Whether a field that the hub lacks, or with an unsupported value, has a meaning that the provider doesn't get. */
+/** Whether the provider doesn't get a field's meaning, because the hub lacks the field or doesn't support its value. */
 function isUnsaid(name: string, value: JsonValue | undefined, client: Speaker, provider: Speaker): boolean {
   const rule = ruleOf(name, client.requestFields.tables)
   if (!rule || isEmpty(value)) return false

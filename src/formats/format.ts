@@ -23,7 +23,7 @@ export type RequestLine = {
   stream?: boolean
 }
 
-/** What the provider of a target supports. Comes from the catalogue, so that a new provider needs no code. */
+/** Capabilities of a target's provider. They come from the catalogue, so that a new provider needs no code. */
 export type TargetTraits = {
   model: string
   /** The model's maximum of output tokens; sent if the format requires a limit and the caller set none. */
@@ -34,7 +34,7 @@ export type TargetTraits = {
   accountId: string
   /** The allowed uses of each provider-run tool, as covered by the hold. */
   toolLimits?: ReadonlyMap<string, number>
-  /** Places in the body of provider-run tools to omit. */
+  /** Provider-run tools to omit, given by their place in the body. */
   untakenTools?: ReadonlySet<string>
   /** Fields beyond the format's list that the catalogue allows to be sent. */
   passFields?: ReadonlySet<string>
@@ -44,7 +44,7 @@ export type TargetTraits = {
   takenBeta?: ((beta: Beta) => string | undefined) | undefined
   /** Betas that the provider refused for this request, by the caller's names. */
   refusedBetas?: ReadonlySet<string> | undefined
-  /** The service tier to request besides standard; it has a price. */
+  /** The service tier to request, if it is not the standard one; the catalogue has its price. */
   serviceTier?: string | undefined
   /** Prices of provider-run tools; missing if none may be used. */
   toolPrices?: ReadonlyMap<string, unknown> | undefined
@@ -78,7 +78,7 @@ export type AnswerContext = {
   estimatedInputTokens: number
 }
 
-/** Fields in which a stream's events differ, besides their texts, without a different meaning. */
+/** Fields other than texts that may differ between a stream's events without changing their meaning. */
 export type RunningFields = {
   /** Strings of an event that are ignored. */
   padding: readonly string[]
@@ -204,7 +204,7 @@ export type ModelListEndpoint = {
 /** Tool names that the format's providers accept. */
 export type ToolNameRule = { accepted: RegExp; maxChars: number }
 
-/** How to recognise a request in this format if its route is shared. */
+/** Recognises requests in this format on routes that several formats share. */
 export interface Recognition {
   /** Headers that only the format's clients send. */
   readonly headers: readonly string[]
@@ -216,7 +216,7 @@ export interface Recognition {
   isOwnBody(body: JsonObject, headers: Headers): boolean
 }
 
-/** Where an answer contains the cost, for callers who ask for it. */
+/** The place of the cost in an answer, for callers who ask for it. */
 export type CostPlace = {
   /** The path of the usage in a whole answer or in a stream's last usage event; undefined for other events. */
   usagePath(json: JsonObject): readonly string[] | undefined
@@ -254,7 +254,7 @@ export interface Format {
   readProtocol?(headers: Headers, body: JsonObject): Protocol | undefined
   /** Throws a GatewayError `invalid_request` if an omission would change the meaning. */
   encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest
-  /** The most bytes by which schemas of `bytes` grow for a provider with these quirks; missing if schemas are sent unchanged. */
+  /** Maximum growth of schemas that have `bytes`, for a provider with these quirks; missing if schemas are sent unchanged. */
   grownSchemas?(bytes: number, quirks: ReadonlySet<string>): number
   /** Undefined if `body` is not an answer of this format (an error in a 200, HTML, another shape). */
   decodeResponse(body: JsonValue): ChatResponse | undefined

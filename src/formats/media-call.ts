@@ -13,7 +13,7 @@ import type { Format } from './format'
 /** A decoded request, with the most that it can cost. */
 export type MediaRequest = {
   model: string
-  /** Whether the caller wants events or bytes as they come. */
+  /** Whether the caller wants the answer as a stream, of events or of bytes. */
   stream: boolean
   preferences?: RoutePreferences
   userId?: string
@@ -21,17 +21,17 @@ export type MediaRequest = {
   texts: readonly string[]
   /** Input tokens beside those of the texts: bound and likely number. Only priced by models with prices for tokens. */
   inputTokens?: { most: number; likely: number }
-  /** Answers asked for: each has at most the model's output tokens. Missing: one. */
+  /** Number of requested answers, each with at most the model's maximum of output tokens. Missing: one. */
   answers?: number
   /** The kind of all output tokens, if they have a price of their own. */
   outputTokensAre?: Billable
-  /** The most units beside tokens, and the most input tokens with a price of their own. */
+  /** Maximum units other than tokens, and maximum input tokens that have their own price. */
   most: readonly UnitCount[]
   /** Units charged if the provider states no usage. Missing: the input part of `most`. */
   likely?: readonly UnitCount[]
   /** Whether the provider counts exactly `most`, whatever it answers. */
   isExact?: true
-  /** The most characters of input, if the model's `contextLength` counts them; undefined otherwise. */
+  /** Maximum characters of input, if the model's `contextLength` is in characters; undefined otherwise. */
   characters?: number
   /** Fields that no provider gets, unless the catalogue allows them. */
   unlisted?: string[]
@@ -47,7 +47,7 @@ export interface MediaCalls {
   rerank?(request: RerankRequest): MediaCall
 }
 
-/** What the catalogue says about a target. */
+/** A target's properties in the catalogue. */
 export type MediaTraits = {
   model: string
   /** The foundation model, if the name doesn't contain it. */
@@ -59,38 +59,38 @@ export type MediaTraits = {
 }
 
 /**
- * A call's body, and its path below the provider's address. Without a path it goes to the address of conversations. `isWhole`: the provider
- * is asked for a whole answer, even if the caller wants a stream.
+ * A call's body, and its path below the provider's base URL. A call without a path goes to the URL of conversations. `isWhole`: the
+ * provider is asked for a whole answer, even if the caller wants a stream.
  */
 export type MediaBody = { path?: string; body: JsonObject | FormData; isWhole?: true; leftOut?: readonly string[] }
 
 /** A whole answer for the client. `usage`: null if the provider states none. */
 export type MediaAnswer = { body: string | Uint8Array<ArrayBuffer>; contentType: string; usage: Usage | null }
 
-/** Part of a streamed answer: bytes for the client, and what the provider said in it. */
+/** Part of a streamed answer: bytes for the client, and the usage or error that the provider reports in it. */
 export type MediaPiece = { bytes: Uint8Array; usage?: Usage; error?: ProviderError }
 
 /** Reads a streamed answer while it is relayed. Synchronous, without I/O. */
 export interface MediaReader {
   /** The content type for the client. */
   readonly contentType: string
-  /** Whether an error can be told to the client as an event; otherwise its connection is closed. */
+  /** Whether the client can get an error as an event; otherwise its connection is closed. */
   readonly isEvents: boolean
   /** Whether only parts with a usage are answers: a stream that breaks before one is free. Missing: everything is. */
   readonly isFreeUntilUsage?: true
   push(bytes: Uint8Array): MediaPiece
-  /** The rest, once the provider has closed. `isWhole`: whether nothing is missing. */
+  /** The last part, after the provider closed the stream. `isWhole`: whether the answer is complete. */
   end(): MediaPiece & { isWhole: boolean }
-  /** The likely usage of the part that was relayed, for a provider that broke off before it stated any. */
+  /** Estimated usage of the relayed part, if the provider's stream broke off before it stated any. */
   likelyUsage?(): Usage
 }
 
 /** One kind of call at providers of a format. */
 export interface MediaCall {
-  /** Throws a GatewayError `invalid_request` if the provider can't be asked for this. */
+  /** Throws a GatewayError `invalid_request` if the provider doesn't support the request. */
   encode(traits: MediaTraits): MediaBody | Promise<MediaBody>
-  /** Undefined if `bytes` is no such answer. */
+  /** Undefined if `bytes` is not an answer to such a call. */
   decode(bytes: Uint8Array<ArrayBuffer>, contentType: string, traits: MediaTraits): MediaAnswer | undefined
-  /** The reader of an answer with this content type; undefined if such an answer is read as a whole. Missing: all are. */
+  /** The reader for a streamed answer of this content type; undefined if the answer is read as a whole. Missing: every answer is. */
   read?(contentType: string, traits: MediaTraits): MediaReader | undefined
 }

@@ -80,7 +80,7 @@ export function mediaTypeOfFilename(filename: string | undefined): string {
   return MEDIA_TYPE_OF_EXTENSION.get(extension) ?? 'application/pdf'
 }
 
-/** The name of a sent file, with the extension of its type, by which services recognise it. */
+/** A file's name for the provider, with the extension of its type: services recognise the type by it. */
 export function filenameFor(mediaType: string, given: string | undefined): string {
   const name = given || 'file'
   const extension = EXTENSION_OF_MEDIA_TYPE.get(mediaType.split(';')[0]?.trim().toLowerCase() ?? '')

@@ -6,7 +6,7 @@ import { decodeUrl } from './media'
 type Medium = ImageBlock | FileBlock
 
 const PICTURE = /image|screenshot/
-/** Kinds of parts that a model reads; other file ids are only read by tools. */
+/** Kinds of parts whose file ids the model reads. In other parts, only tools read file ids. */
 const READ_BY_ID = /^file$|^input_|screenshot/
 const READ_BY_ADDRESS = /^url$|image|screenshot/
 const GENERATED_PICTURE = 'image_generation_call'

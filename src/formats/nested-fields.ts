@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue, rawJson } from '@/lib/js
 /** Whether a field's value has an effect; `holder` is the object that contains it. */
 type Says = (value: JsonValue | undefined, holder: JsonObject) => boolean
 
-/** A field only of `carriedBy` and its own format. Elsewhere it is omitted and reported, or refused if it constrains the answer. */
+/** A field that only its own format and `carriedBy` have. Other formats omit and report it, or refuse it if it constrains the answer. */
 export type NestedLoss = { carriedBy: ReadonlySet<FormatName>; isBound: boolean; says: Says }
 
 /**

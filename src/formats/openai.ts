@@ -1,4 +1,4 @@
-/** Shared by OpenAI's two formats: errors, user blocks, end user, limits, service tiers, tools and calls. */
+/** Functions shared by OpenAI's two formats, for errors, user blocks, end users, limits, service tiers, tools and calls. */
 import { type ErrorKind, type GatewayError, invalidRequest, retryHeader } from '@/chat/error'
 import { lost } from '@/chat/features'
 import type {
@@ -179,7 +179,7 @@ export function cacheKeyOf(
   return sha256Hex(`${accountId}\n${given ?? ''}`).slice(0, KEY_CHARS)
 }
 
-/** Arguments from the wire: JSON text, although some send an object. */
+/** Arguments from the wire as JSON text; some senders use an object instead. */
 export function decodeArguments(given: JsonValue | undefined): string {
   if (typeof given === 'string') return given
   return isJsonObject(given) ? JSON.stringify(asWritten(given)) : ''

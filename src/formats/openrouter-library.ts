@@ -1,4 +1,4 @@
-/** Its name in the user agent. */
+/** The library's name in the user agent. */
 const OPENROUTER_LIBRARY = '@openrouter/sdk'
 
 /** Detects OpenRouter's library, which refuses a model without prices, an answer without `system_fingerprint`, and null in chunks. */

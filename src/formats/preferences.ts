@@ -112,7 +112,7 @@ export function readPreferences(svc: unknown): { preferences?: RoutePreferences 
   if (typeof svc.cache === 'number') preferences.cacheSeconds = svc.cache
   const data: DataRule[] = []
   const isZero = svc[zeroRetention] ?? false
-  // The schema of a format knows one of the two spellings; a rule about data is never ignored.
+  // A format's schema checks one of the two spellings. The other is checked here, so that no data rule is ignored.
   if (typeof isZero !== 'boolean')
     throw invalidRequest(`svc.${zeroRetention} must be true or false`, `svc.${zeroRetention}`)
   if (isZero) data.push({ kind: 'zero-retention', from: `svc.${zeroRetention}` })
@@ -137,7 +137,7 @@ export function refuseUnknown(object: JsonObject, known: readonly string[], path
   throw invalidRequest(`${param} is not known; ${path} takes ${known.join(', ')}`, param)
 }
 
-/** Reads the price limits. Throws `invalid_request` for an unknown, repeated or too fine price. */
+/** Reads the price limits. Throws `invalid_request` for an unknown or repeated price, or one with too many decimals. */
 export function readMaxPrice(prices: JsonObject, path: string): MaxPrice {
   refuseUnknown(prices, MAX_PRICES, path)
   const input = readPrice(prices, 'input', 'prompt', path)

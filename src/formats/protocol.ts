@@ -1,4 +1,4 @@
-/** Which of a caller's protocol settings a provider of the same format gets, and which are reported as omitted. */
+/** Decides which protocol settings of a caller are sent to providers of its format, and lists the omitted ones. */
 import type { Beta, Protocol } from '@/chat/protocol'
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, UNPRICED_EXTRAS } from './body-fields'
@@ -51,7 +51,7 @@ export function untoldElsewhere({
   return protocol && protocol.betas.length > 0 ? [...hostedHistory, protocol.betaHeader] : hostedHistory
 }
 
-/** The requested betas that a refusal names, or all if it mentions betas without names; empty if it is about something else. */
+/** The betas that a provider refused: those that its error names, or all if it mentions betas without names. Empty for other errors. */
 export function betasRefused({ betas }: Protocol, words: string, traits: BetaTraits): string[] {
   const asked = betas.filter((beta) => isAskedFor(beta, traits))
   const named = asked.filter(

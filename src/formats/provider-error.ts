@@ -85,7 +85,7 @@ function reasonOf({ status, kind, message }: Omit<ProviderError, 'reason'>): Pro
   }
 }
 
-/** A caller could have quoted these texts. This is harmless: they only mean that our key is not at fault. */
+/** The provider may quote such a text from the request. This is harmless: it only means that our key is not at fault. */
 function isOverRateLimit(message: string): boolean {
   if (OVER_RATE_LIMIT.test(message)) return true
   const figures = LIMIT_AND_REQUESTED.exec(message)

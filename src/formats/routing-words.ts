@@ -51,7 +51,7 @@ const ProviderWish = Type.Object(
 
 const PROVIDER_WORDS = Object.keys(ProviderWish.properties)
 
-/** Their schemas, within the format's limits. */
+/** The schemas of the routing fields, within the format's limits. */
 export function routingSchemas(limits: Parameters<typeof fallbackSchema>[0]) {
   return {
     usage: Type.Optional(UsageWish),

@@ -13,7 +13,7 @@ export type Serving = {
 
 const CONVERSATION = ['model', 'messages', 'input']
 
-/** The fields of a `client` body that are carried, translated or applied, not those that some providers' formats omit. */
+/** The fields of a `client` body that no provider of the model omits, and that at least one of them supports. */
 export function supportedFields(client: Format, servings: readonly Serving[]): string[] {
   const names = [...(client.requestFields.tables['']?.keys() ?? [])]
   return names.filter((name) => !CONVERSATION.includes(name) && isSupported(name, client, servings))

@@ -2,11 +2,11 @@ import { isJsonObject, type JsonValue } from '@/lib/json'
 
 /** Names of token counts in any of the formats. */
 const TOKENS = /(?:_tokens|_token_count|TokenCount)$/
-/** The most names reported for an answer. */
+/** Maximum number of names that are reported for an answer. */
 const MAX_NAMES = 8
 const MAX_NAME_CHARS = 64
 
-/** Finds non-zero classes of a provider's usage not in `known`, lest they are free. `details` lists objects with further classes. */
+/** Finds non-zero token classes of a usage that are not in `known`, since they have no price. `details`: objects with further classes. */
 export function createUnknownUsageSearch(
   known: readonly string[],
   details: Record<string, readonly string[]> = {},

@@ -3,7 +3,7 @@ import type { FinishKind, FinishReason } from '@/chat/response'
 
 const MAX_RAW_CHARS = 64
 
-/** The first match counts: `TOOL_CALL_BLOCKED` was filtered, `max_tool_calls` was a limit. */
+/** The first match counts: `TOOL_CALL_BLOCKED` means a filter, and `max_tool_calls` a limit. */
 const KINDS_BY_NAME: readonly (readonly [RegExp, FinishKind])[] = [
   [
     /safe|harm|block|armou?r|prohibit|filter|guard|refus|reject|denied|forbid|moderat|polic|recit|violat|censor|escalat|jailbreak|sensitive|pii/i,

@@ -34,10 +34,10 @@ function isFloat(value: JsonValue): boolean {
   return typeof value === 'number' && Number.isFinite(Math.fround(value))
 }
 
-/** All exponent bits of a 32-bit float: infinity or NaN. */
+/** The exponent bits of a 32-bit float. If all are set, it is infinity or NaN. */
 const NO_NUMBER = 0x7f80_0000
 
-/** Whether it is base64 (padded or not) of finite numbers. There may be millions of them, so the loop calls no functions. */
+/** Whether `text` is base64 (padded or not) of finite numbers. There may be millions of numbers, so the loop calls no functions. */
 function isPacked(text: string): boolean {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length === 0 || bytes.length % BYTES_PER_NUMBER !== 0) return false
@@ -55,7 +55,7 @@ const NO_NUMBERS = ['NaN', 'Infinity', 'null', '[]', '[ ]']
 /** JSON texts that cannot be in a list of vectors encoded as strings. */
 const NO_TEXT = ['""', ':null', ': null']
 
-/** A number with surrounding white space. */
+/** Maximum length of a number and the white space around it. */
 const MAX_NUMBER_CHARS = 64
 
 /** The field before every vector of a list, the expected number of vectors, and their encoding. */

@@ -146,7 +146,7 @@ const MESSAGE = fieldTree(
   [
     ...['role', 'content', 'name', 'refusal', 'audio', 'images', 'annotations', 'cache_control'],
     ...['tool_calls', 'tool_call_id', 'function_call'],
-    // Reasoning as other services expect it back, and their fields for continuing a message.
+    // Fields of other services: reasoning that they expect back, and marks that a message is to be continued.
     ...['reasoning', 'reasoning_content', 'reasoning_details', 'thinking_blocks', 'extra_content', 'prefix', 'partial'],
   ],
   { content: PART, images: PART, tool_calls: CALL, function_call: fieldTree(['name', 'arguments']) },

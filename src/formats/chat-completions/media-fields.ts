@@ -1,4 +1,4 @@
-/** Fields of requests that are no conversations: which are passed on, and which are ours. */
+/** Fields of requests other than conversations: fields that are passed on, and the gateway's own fields. */
 import { invalidRequest } from '@/chat/error'
 import { UNPRICED_EXTRAS } from '@/formats/body-fields'
 import type { MediaTraits } from '@/formats/media-call'
@@ -11,13 +11,13 @@ export function leftFields(body: JsonObject, listed: ReadonlySet<string>): strin
   return Object.keys(body).filter((field) => !listed.has(field) && !OWN_FIELDS.includes(field))
 }
 
-/** Models of these kinds differ in what they make and in their units, so fallbacks are refused. */
+/** Refuses fallbacks: another model would make something else, and may be priced in another unit. */
 export function refuseFallback({ fallback }: JsonObject): void {
   if (fallback === undefined || fallback === null || (Array.isArray(fallback) && fallback.length === 0)) return
   throw invalidRequest('fallback is not possible here: another model would make something else', 'fallback')
 }
 
-/** The fields among `unlisted` that this target is not sent. */
+/** The fields of `unlisted` that are not sent to this target. */
 export function fieldsLeftOut(unlisted: readonly string[], { quirks, passFields }: MediaTraits): readonly string[] {
   return quirks.has(UNPRICED_EXTRAS) ? [] : unlisted.filter((field) => !passFields.has(field))
 }

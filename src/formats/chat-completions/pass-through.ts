@@ -1,4 +1,4 @@
-/** Changes if both sides speak chat-completions: model name, fields for metering, and repairs of non-standard shapes. */
+/** Changes if caller and provider both use chat-completions: model name, fields for metering, repairs of non-standard shapes. */
 import type { ChatRequest } from '@/chat/request'
 import { CACHE_CONTROL_FIELD, leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
@@ -68,7 +68,7 @@ function withoutCacheControl(value: JsonValue): JsonValue {
   return rest
 }
 
-/** Sends the limit that was paid for, in the field that the provider obeys. */
+/** Sends the output limit that the hold covers, in the field that the provider obeys. */
 function withOutputLimit(own: JsonObject, limit: number | undefined, traits: TargetTraits): JsonObject {
   const wantsOldField = traits.quirks.has(QUIRKS.maxTokens)
   const said = wantsOldField ? own.max_tokens : (own.max_completion_tokens ?? own.max_tokens)

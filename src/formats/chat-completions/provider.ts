@@ -16,7 +16,7 @@ export const QUIRKS = {
   reasoningContent: 'reasoning-content',
   /** Send reasoning of earlier turns back as `reasoning`. */
   reasoningField: 'reasoning-field',
-  /** Requires a call by `any`. To require one tool, only that tool is sent. */
+  /** Require a call with the value `any`. To require one tool, send only that tool. */
   toolChoiceAny: 'tool-choice-any',
   /** Send Gemini's thought signatures in `tool_calls[].extra_content`. */
   googleExtraContent: 'google-extra-content',

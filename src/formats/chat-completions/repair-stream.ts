@@ -32,7 +32,7 @@ export class StreamRepair {
   private created: number
   private hasUsage = false
   private displaced: JsonObject | undefined
-  /** In place of a usage that a chunk is not to have. OpenRouter's library refuses null. */
+  /** Replaces the usage in a chunk that must not have one. OpenRouter's library refuses null. */
   private readonly noUsage: null | undefined
 
   private readonly put: Put = (path, value, repair) => {

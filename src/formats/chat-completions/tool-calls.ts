@@ -1,4 +1,4 @@
-/** Tool calls for chat-completions providers: the choice, and accepted ids. */
+/** Tool choices and tool call ids as chat-completions providers accept them. */
 import { createNumberedIds, fitToolId } from '@/formats/openai'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 

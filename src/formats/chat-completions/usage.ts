@@ -43,7 +43,7 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
 
 const NO_DETAILS: JsonObject = {}
 
-/** Usage belongs only into the last chunk and is removed from others. */
+/** The cost is added to the usage, which only the last chunk contains. */
 export const COST_PLACE: CostPlace = {
   usagePath: ({ usage }) => (isJsonObject(usage) ? ['usage'] : undefined),
   parts: { input: 'upstream_inference_prompt_cost', output: 'upstream_inference_completions_cost' },

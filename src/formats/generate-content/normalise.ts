@@ -29,7 +29,7 @@ export function contentOfSystem(system: JsonValue | undefined): JsonValue | unde
   return system === undefined ? undefined : withPartList(system)
 }
 
-/** The keys of an object with nested objects (or lists of them) whose keys belong to the format. */
+/** The format's keys whose values are objects, or lists of objects, that also have keys of the format. */
 type Shape = ReadonlyMap<string, Shape>
 
 function shape(nested: Record<string, Shape> = {}): Shape {

@@ -1,4 +1,4 @@
-/** Changes if both sides speak generate-content: names, limits, and usage if the provider sends none. */
+/** Changes if caller and provider both use generate-content: names, limits, and usage if the provider sends none. */
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
@@ -73,7 +73,7 @@ function withUsage(text: string, hooks: PassHooks): string {
 
 function createStream({ model }: AnswerContext, hooks: PassHooks): PassingStream {
   return {
-    // Events that are no chunk of an answer are dropped: the client library throws at them, and errors are encoded by us.
+    // Drops events that are no chunk of an answer: the client library throws at them, and the gateway encodes errors itself.
     event(data, read) {
       const isListed = Array.isArray(read) && read.length === 1
       const json = isListed ? read[0] : read

@@ -47,7 +47,7 @@ function restorePart(part: JsonObject, calls: Iterator<ToolCallBlock>): JsonObje
 
 const KEYS = ['thoughtSignature', 'thought_signature']
 
-/** The body without other providers' proofs, and with call checks skipped, after a refusal; undefined if it has none. */
+/** The body for a provider that refused its proofs: without proofs, and with call checks skipped. Undefined if it has none. */
 export function withoutProofs(body: JsonObject): JsonObject | undefined {
   const { contents } = body
   let hasProof = false

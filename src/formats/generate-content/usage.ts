@@ -39,7 +39,7 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   return parts ? { ...decoded, units: parts } : decoded
 }
 
-/** The parts by modality. Cached ones are not a part of the uncached input. */
+/** Token counts of sounds and pictures. Cached tokens don't count as uncached input. */
 function readParts(usage: JsonObject, uncached: number, output: number): UnitCount[] | undefined {
   const { promptTokensDetails: prompt, toolUsePromptTokensDetails: tools, cacheTokensDetails: cache } = usage
   const { candidatesTokensDetails: candidates } = usage

@@ -11,13 +11,13 @@ const FREE: ReadonlySet<string> = new Set([
   'thinking-token-count',
   'effort',
   'task-budgets',
-  // Amounts read and written; the model's catalogue entry limits both and has prices for long contexts.
+  // Betas about the size of context and output: the model's catalogue entry limits both and prices long contexts.
   'context-1m',
   'context-management',
   'model-context-window-exceeded',
   'output-128k',
   'output-300k',
-  // Permitted forms of a conversation.
+  // Betas that allow further kinds of content in a conversation.
   'claude-code',
   'inline-tools',
   'mid-conversation-output-config',
@@ -26,7 +26,7 @@ const FREE: ReadonlySet<string> = new Set([
   'mid-conversation-tool-changes',
   'pdfs',
   'structured-outputs',
-  // Tools run by the caller, and how they are offered and called. Provider-run tools have their own prices.
+  // Betas about tools that the caller runs. Provider-run tools have their own prices.
   'advanced-tool-use',
   'computer-use',
   'fine-grained-tool-streaming',
@@ -67,7 +67,7 @@ const FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
 
 const DATE = /-\d{4}-?\d{2}-?\d{2}$/
 
-/** The properties of a beta named in `body` or headers, so that only those are requested whose costs the catalogue's prices cover. */
+/** The properties of a beta named in `body` or headers. The gateway requests only betas whose costs the catalogue's prices cover. */
 export function describeBeta(name: string, body: JsonObject): Beta {
   const family = name.replace(DATE, '')
   const tool = TOOLS.get(family)

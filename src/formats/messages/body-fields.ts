@@ -61,7 +61,7 @@ const TOOL_FIELDS = [
   ...['allowed_callers', 'eager_input_streaming', 'max_uses', 'max_content_tokens', 'max_characters', 'max_tokens'],
   ...['allowed_domains', 'blocked_domains', 'user_location', 'citations', 'url_sources', 'use_cache'],
   ...['response_inclusion', 'display_width_px', 'display_height_px', 'display_number', 'enable_zoom'],
-  // Toolsets and the advisor model, which are refused or priced by type.
+  // Fields of toolsets and of the advisor tool. These types are refused or have a price.
   ...['mcp_server_name', 'configs', 'default_config', 'tools', 'model', 'caching'],
 ]
 
@@ -70,7 +70,7 @@ const TOOL = fieldTree(
   TOOL_FIELDS,
   { user_location: fieldTree(['type', 'city', 'country', 'region', 'timezone']) },
   {
-    // Tool search can be omitted elsewhere, since all tools are then given directly.
+    // Tool search can be omitted for other formats: the model then gets all tools directly.
     type: lostExcept([], (type) => typeof type === 'string' && type.startsWith('tool_search_tool_')),
     input_examples: LOST,
     defer_loading: LOST,
@@ -144,7 +144,7 @@ export const NESTED_FIELDS = fieldTree(undefined, {
   output_config: OUTPUT_CONFIG,
 })
 
-/** Features that no provider of the format has. The only common service tier is standard. */
+/** Features that no provider of the format has. Of the service tiers, it shares only standard with other formats. */
 export const LACKING: readonly Feature[] = [
   'frequencyPenalty',
   'presencePenalty',

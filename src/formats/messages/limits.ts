@@ -1,6 +1,6 @@
 /** Limits of messages requests, used by the schema, its messages and the docs. */
 
-/** Limits of the vendor's service; if it states none, a generous one. */
+/** Limits that the vendor's service states, and generous limits if it states none. */
 export const LIMITS = {
   messages: { minItems: 1, maxItems: 100_000 },
   /** Per message. */
@@ -12,11 +12,11 @@ export const LIMITS = {
   temperature: { minimum: 0, maximum: 1 },
   topP: { minimum: 0, maximum: 1 },
   topK: { minimum: 0, maximum: 1_000_000 },
-  /** Tokens; 0 only warms the cache. The service states no maximum; the model's own limit applies below this. */
+  /** Tokens; with 0, the request only fills the cache. The service states no maximum; the model's own, lower limit also applies. */
   outputTokens: { minimum: 0, maximum: 1_000_000 },
   stopSequences: { maxItems: 1000 },
   stopChars: { minLength: 1, maxLength: 10_000 },
-  /** Tokens; the minimum is the API's. */
+  /** Tokens. The vendor's API sets the minimum. */
   thinkingBudget: { minimum: 1024, maximum: 1_000_000 },
 } as const
 

@@ -1,4 +1,4 @@
-/** Changes if both sides speak messages: names, limits, unpriced features, and usage if the provider sends none. */
+/** Changes if caller and provider both use messages: names, limits, unpriced features, and usage if the provider sends none. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import { relayedFields } from '@/formats/body-fields'
@@ -19,7 +19,7 @@ import { decodeUsage, encodeEstimate, encodeUsage } from './usage'
 
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
-/** Fields that the gateway handles itself, and fields that are sent as headers instead. */
+/** Fields that the gateway handles itself, and betas, which are sent as a header instead. */
 const READ_HERE = ['fallback', 'svc', ...ROUTING_FIELDS, 'betas', 'anthropic_beta'] as const
 
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k'] as const

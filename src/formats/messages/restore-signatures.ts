@@ -1,4 +1,4 @@
-/** Removes thinking that a provider refuses, with the whole request: without its format's signature, or all after a refusal. */
+/** Removes thinking for which a provider refuses the request: thinking without this format's signature, or all after a refusal. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { hasForeignCitations, withoutForeignCitations } from './citations'
 import { isForeignSignature } from './signature'

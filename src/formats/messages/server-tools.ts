@@ -1,6 +1,6 @@
 /**
- * Tools that run at the provider, in the messages format. Searches and fetches are counted in the usage, code runs only in the content. Each use is a turn of the
- * provider's own loop, which reads the prompt again and has at most ten turns.
+ * Tools of the messages format that run at the provider. The usage counts searches and fetches; code runs are only in the content. Each
+ * use is a turn of the provider's own loop, which reads the prompt again and has at most ten turns.
  */
 import { invalidRequest } from '@/chat/error'
 import type { ServerTool, ServerToolKind, ToolUses } from '@/chat/server-tools'
@@ -36,7 +36,7 @@ export function listServerTools(tools: readonly { type?: string | null }[]): Ser
   })
 }
 
-/** Adds the limits that the hold covers to tools without a limit of the caller. */
+/** Adds the limit that the hold covers to each tool that the caller didn't limit. */
 export function limitServerTools(
   tools: JsonValue | undefined,
   limits: ReadonlyMap<string, number>,
@@ -64,7 +64,7 @@ export function usedTool(block: JsonValue | undefined): string | undefined {
   return BLOCK_NAMES.get(block.name)
 }
 
-/** The uses in the usage; undefined if missing. Like in the provider's bill, failed searches don't count. */
+/** The tool uses that the usage reports; undefined if missing. As in the provider's bill, failed searches don't count. */
 export function decodeToolUses(usage: JsonValue | undefined): ToolUses | undefined {
   const stated = isJsonObject(usage) ? usage.server_tool_use : undefined
   if (!isJsonObject(stated)) return undefined

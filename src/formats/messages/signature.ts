@@ -1,9 +1,9 @@
 /**
  * Stores other formats' signatures in messages blocks. Messages clients send `thinking` blocks back unchanged, so another provider's
- * signature of reasoning, a tool call or text is stored there, marked: svc.<format>.<what it signs>.<value> The mark names the format and
- * the signed block: `reasoning` is this block, `call` the next tool call, `text` the preceding text. Unsigned reasoning is also marked
- * (`svc.unsigned`), because clients drop thinking without a signature, and some providers need it back. The API's own signatures are
- * base64, so contain no dot.
+ * signature of reasoning, a tool call or text is stored there as `svc.{format}.{signed}.{value}`. `signed` names the signed block:
+ * `reasoning` is this block, `call` the next tool call, `text` the preceding text. Unsigned reasoning is also marked (`svc.unsigned`),
+ * because clients drop thinking without a signature, and some providers need it back. The API's own signatures are base64, so contain no
+ * dot.
  */
 import { FORMAT_NAMES } from '@/chat/format-name'
 import type { Signature } from '@/chat/request'

@@ -83,7 +83,7 @@ const TOOL = fieldTree(
   ],
   {
     function: fieldTree(['name', 'description', 'parameters', 'strict']),
-    // Container sizes with more memory cost more.
+    // Without the memory size, since larger containers cost more.
     container: fieldTree(['type', 'file_ids', 'network_policy']),
     user_location: fieldTree(['type', 'city', 'country', 'region', 'timezone']),
   },
@@ -95,7 +95,7 @@ const TOOL = fieldTree(
   },
 )
 
-/** Text of either side, and tool results. */
+/** Parts of messages by caller or model, and of tool results. */
 const PART = fieldTree(
   [
     ...[
@@ -155,7 +155,7 @@ const TEXT_FORMAT = fieldTree(
   { name: lostExcept(['chat-completions']), description: lostExcept(['chat-completions']) },
 )
 
-/** Values that have no effect, or that the body's table handles. */
+/** Values of `include` that have no effect, or that the body's table handles. */
 const INCLUDED: ReadonlySet<unknown> = new Set(['reasoning.encrypted_content', 'message.output_text.logprobs'])
 
 /** Fields inside tools, items, their parts, and settings. */

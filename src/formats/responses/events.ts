@@ -63,7 +63,7 @@ interface EventNumbering {
 
 const NONE: Frame[] = []
 
-/** Creates the numbering of one stream. An event without a number gets none. */
+/** Creates the numbering of one stream. A provider's event without a number stays without one. */
 export function createNumbering(): EventNumbering {
   let inserted = 0
   let next = 0

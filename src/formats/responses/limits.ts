@@ -1,6 +1,6 @@
 /** Limits of responses requests, used by the schema, its messages and the docs. */
 
-/** Limits that OpenAI's service states; if it states none, a generous one. */
+/** Limits that OpenAI's service states, and generous limits if it states none. */
 export const LIMITS = {
   items: { maxItems: 100_000 },
   /** Parts of one item's content. */

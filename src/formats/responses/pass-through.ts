@@ -1,4 +1,4 @@
-/** Changes if both sides speak responses. Items keep their provider's ids; the answer gets the gateway's id. */
+/** Changes if caller and provider both use responses. Items keep their provider's ids; the answer gets the gateway's id. */
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'

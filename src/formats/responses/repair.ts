@@ -170,7 +170,7 @@ export type Put = (path: JsonEdit['path'], value: JsonValue | undefined, repair:
 
 type Kind = { about: string; rest: Readonly<Record<string, string | number>> }
 
-/** The required field of each kind, and defaults of its other fields. */
+/** The required field of each kind of annotation, and defaults of its other fields. */
 const KINDS: ReadonlyMap<JsonValue | undefined, Kind> = new Map<JsonValue | undefined, Kind>([
   ['url_citation', { about: 'url', rest: { title: '', start_index: 0, end_index: 0 } }],
   ['file_citation', { about: 'file_id', rest: { filename: '', index: 0 } }],

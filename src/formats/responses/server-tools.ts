@@ -72,12 +72,12 @@ export function usedTool(item: JsonValue | undefined): { name: string; use: stri
   return item.type === 'code_interpreter_call' ? { name: CODE.name, use: textOf(item.container_id) ?? id } : undefined
 }
 
-/** Opening a page found by a search is free. */
+/** Whether a use is a search. Opening a page that a search found is free. */
 function isSearch({ action }: JsonObject): boolean {
   return !isJsonObject(action) || action.type === undefined || action.type === 'search'
 }
 
-/** The uses in a whole response, by its own count or its items; undefined if there are none. */
+/** The tool uses that a whole response reports, or that its items show; undefined if there are none. */
 export function decodeToolUses({ output, tool_usage: usage }: JsonObject): ToolUses | undefined {
   const uses: Record<string, number> = countUses(Array.isArray(output) ? output : [])
   const stated = isJsonObject(usage) && isJsonObject(usage.web_search) ? usage.web_search.num_requests : undefined

@@ -6,7 +6,7 @@ import { mediaDetails } from '@/formats/token-details'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** Where an answer has its usage. In a stream, only the last event's response has it. */
+/** The place of the usage in an answer. In a stream, only the last event's response has it. */
 export const COST_PLACE: CostPlace = {
   usagePath({ response, usage }) {
     if (isJsonObject(response)) return isJsonObject(response.usage) ? ['response', 'usage'] : undefined

@@ -74,7 +74,7 @@ function decodeVideoUrl(url: string): FileBlock['source'] {
 }
 
 const VIDEO = 'video/mp4'
-/** The cache hint of a part; five minutes unless it says an hour. */
+/** The cache hint of a part: five minutes, unless it asks for an hour. */
 function decodeCache({ prompt_cache_breakpoint: own, cache_control: common }: WireContentPart) {
   if (common) return decodeCacheControl(common)
   return isJsonObject(own) ? hintOf(own.ttl) : undefined

@@ -84,7 +84,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
   }
 }
 
-/** OpenRouter's fields for pictures in answers; a shape asks for them too. */
+/** OpenRouter's fields for pictures in answers. A shape or size alone also requests pictures. */
 function decodePictures({ modalities, image_config: config }: WireRequest): PicturesAsked | undefined {
   if (!modalities && !config) return undefined
   const shape = {
@@ -104,7 +104,7 @@ function judge(body: JsonObject): FieldVerdict {
   return { ...verdict, unlisted: [...verdict.unlisted, 'metadata'] }
 }
 
-/** The request's limit of output tokens. Two different ones are refused: which one a provider obeys, and the cost, is unknown. */
+/** The request's limit of output tokens. Two different limits are refused: it is unknown which one a provider obeys. */
 function decodeOutputLimit(request: WireRequest): number | undefined {
   const { max_tokens: old, max_completion_tokens: current } = request
   if (typeof old === 'number' && typeof current === 'number' && old !== current) {
@@ -135,7 +135,7 @@ function decodeOutput(request: WireRequest): OutputShape | undefined {
   return schemaOutput({ ...definition, schema })
 }
 
-/** A caller who sets an effort also gets the reasoning, since this format has no field for that. */
+/** A caller who sets an effort also gets the reasoning, since this format has no field to request it. */
 function decodeReasoning({ reasoning_effort: given }: WireRequest): Reasoning | undefined {
   const effort: Effort | undefined = given ? oneOf(EFFORTS, given) : undefined
   if (effort === undefined) return undefined

@@ -6,7 +6,7 @@ import { asWritten } from '@/lib/json-source/as-written'
 import { decodeCacheControl } from './decode-content'
 import type { WireCacheControl, WireRequest, WireTool } from './wire'
 
-/** Tools that the hub supports, and others (built into a provider) that stay in this format. */
+/** Tools that the hub supports, and `others`: tools built into a provider, which stay in this format. */
 type DecodedTools = { tools: Tool[]; others: WireTool[]; origins: ReadonlyMap<string, ToolOrigin> | undefined }
 
 /** The request's tools. Custom tools become functions; the flat shape that editors send is accepted. */

@@ -10,7 +10,7 @@ import { resultOf } from '@/formats/openai'
 import { decodeCacheControl, decodeContent, decodeTexts } from './decode-content'
 import type { WireMessage, WireToolCall } from './wire'
 
-/** Decodes a request's messages: leading system messages form the system prompt, all others turns. Throws if one lacks a required field. */
+/** Decodes a request's messages: leading system messages become the system prompt, others turns. Throws if a required field is missing. */
 export function decodeTurns(messages: WireMessage[]): Pick<ChatRequest, 'system' | 'turns' | 'hasSystemName'> {
   const system: TextBlock[] = []
   const turns: Turn[] = []

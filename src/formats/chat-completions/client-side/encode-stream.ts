@@ -19,7 +19,7 @@ import { encodeError } from './encode-error'
 /** A call's index among the calls of its choice. `custom` collects a custom tool's arguments until they are complete. */
 type Call = { index: number; hasArguments: boolean; custom?: string }
 
-/** Encodes a chat-completions stream: every chunk has the same id, time and model. Each choice's first has the role, without which clients throw. */
+/** Encodes a chat-completions stream: every chunk has the same id, time and model. A choice's first chunk has the role: clients need it. */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   return new ChunkEncoder(context)
 }
@@ -33,7 +33,7 @@ class ChunkEncoder implements StreamEncoder {
   private readonly callsOfChoice = new Map<number, number>()
   private readonly choicesWithRole = new Set<number>()
   private readonly choicesWithRefusal = new Set<number>()
-  /** Sent at the end, since some providers send content after a reason, and some clients stop reading at one. */
+  /** Finish reasons, sent at the end: some providers send content after them, and some clients then stop reading. */
   private readonly finishes = new Map<number, FinishReason>()
   private usage: Usage | undefined
 

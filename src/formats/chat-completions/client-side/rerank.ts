@@ -90,7 +90,7 @@ export const RerankAnswerV2 = Type.Object(
   { title: 'RerankResponseV2' },
 )
 
-/** Fields that shape the answer, which is made here. */
+/** Fields that shape the answer. The gateway applies them itself. */
 const ANSWER_FIELDS: ReadonlySet<string> = new Set(['top_n', 'return_documents', 'rank_fields'])
 
 const check = createRequestCheck(RerankBody)
@@ -129,7 +129,7 @@ export function decodeRerank(body: JsonObject, version: 1 | 2, measure: Measure)
   }
 }
 
-/** The text of a document: its own, or its fields to rank by, one a line. */
+/** A document's text: the document itself, or one line for each field to rank by. */
 function textOf(document: JsonValue, rankFields: JsonValue | undefined, index: number): string {
   if (typeof document === 'string') return document
   const path = `documents[${index}]`

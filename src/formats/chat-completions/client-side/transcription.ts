@@ -12,7 +12,7 @@ import type { JsonObject } from '@/lib/json'
 import { oneOf, optional } from '@/lib/schemas'
 
 const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const
-/** The most tokens that a provider counts for a second of sound, and the usual number. */
+/** Tokens that a provider counts for a second of sound: the maximum and the usual number. */
 const MOST_TOKENS_PER_SECOND = 32
 const USUAL_TOKENS_PER_SECOND = 10
 /** Samples of speakers' voices are at most this long. */
@@ -54,7 +54,7 @@ export const TranslationBody = Type.Object({ file: SoundFile, ...TRANSLATION }, 
 const checkTranscription = createRequestCheck(TranscriptionFields)
 const checkTranslation = createRequestCheck(TranslationFields)
 
-/** A sound's seconds: by its header if that can be read, and the most and usual by its bytes. */
+/** A sound's seconds: `known` from its header, if that can be read; `most` and `likely` estimated from its bytes. */
 type SoundLength = { known?: number; most: number; likely: number }
 
 type Form = { json: JsonObject; file: File; length: SoundLength }
@@ -96,7 +96,7 @@ function requestOf(
   }
 }
 
-/** A field in a form's spelling: a list has one entry for each item. */
+/** The form entries for one field; a list has one entry for each item. */
 function formFields(name: string, value: unknown): [string, string][] {
   if (typeof value === 'string') return [[name, value]]
   if (Array.isArray(value)) return value.flatMap((item) => formFields(`${name}[]`, item))

@@ -38,7 +38,7 @@ export class BlockReader {
     return this.tools ? [...events, ...this.tools.end()] : events
   }
 
-  /** Why the choice ended, even if the provider sent no reason; see {@link isFinished}. */
+  /** The choice's finish reason, even if the provider sent none; see {@link isFinished}. */
   finish(): FinishReason {
     return decodeFinishReason(this.finishWord, {
       hasToolCalls: this.tools?.hasCalls() ?? false,

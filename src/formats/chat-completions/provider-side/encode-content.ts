@@ -35,7 +35,7 @@ function encodeImagePart(image: ImageBlock): JsonObject {
 
 function encodeFilePart(file: FileBlock): JsonObject[] {
   const { source, filename, context } = file
-  // Services that accept videos expect their own kind of part, which this format doesn't have.
+  // A file part can't contain video or sound: services expect them in parts of their own kind.
   const kind = source.type === 'file-id' ? undefined : source.mediaType?.split('/')[0]?.toLowerCase()
   if (kind === 'video' || kind === 'audio') throw invalidRequest(`This model takes no ${kind} as a file`)
   const lead = context ? [textPart(context)] : []
@@ -59,7 +59,7 @@ function encodeFileId(source: Extract<FileBlock['source'], { type: 'file-id' }>)
   return { type: 'file', file: { file_id: source.id } }
 }
 
-/** The most cache breakpoints that models behind such services accept. */
+/** Maximum cache breakpoints of the models behind services that accept `cache_control`. */
 const MAX_BREAKPOINTS = 4
 
 /** The field to spread into a wire object: empty without a hint, or if the provider would refuse it. */

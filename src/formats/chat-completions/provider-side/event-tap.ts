@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { type SseEvent, SseParser } from '@/lib/streams/sse'
 
-/** Reads the JSON objects of an event stream beside the bytes that are relayed. Other events are ignored. */
+/** Reads the JSON objects of an event stream while its bytes are relayed. Other events are ignored. */
 export class EventTap {
   private readonly parser = new SseParser()
 

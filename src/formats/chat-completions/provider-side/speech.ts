@@ -1,4 +1,4 @@
-/** Speech at chat-completions providers: bytes as they come, or events whose last one has the usage in tokens. */
+/** Speech at chat-completions providers: plain bytes, or events; the last event has the usage in tokens. */
 import type { SpeechRequest } from '@/chat/audio'
 import type { UnitCount } from '@/chat/units'
 import { readCount, type Usage, ZERO_USAGE } from '@/chat/usage'
@@ -20,12 +20,12 @@ const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
 /** Formats without compression: 24,000 samples of two bytes per second. */
 const PLAIN_FORMATS: ReadonlySet<string> = new Set(['wav', 'pcm'])
 const PLAIN_BYTES_PER_SECOND = 48_000
-/** 128 kbit/s, what providers make of speech. */
+/** 128 kbit/s, the usual rate of compressed speech. */
 const PACKED_BYTES_PER_SECOND = 16_000
-/** As OpenAI's published prices per minute and per token imply. */
+/** Derived from OpenAI's published prices per minute and per token. */
 const TOKENS_PER_SECOND = 21
 
-/** The call for `request`. A model priced by tokens is asked for events, since only these state its usage. */
+/** The call for `request`. A model priced by tokens is asked for events, since only events state the usage. */
 export function speechCall(request: SpeechRequest): MediaCall {
   const { audioFormat, wantsEvents } = request
   return {
@@ -35,10 +35,10 @@ export function speechCall(request: SpeechRequest): MediaCall {
       if (!traits.sells('character')) body.stream_format = 'sse'
       return { path: PATH, body, leftOut }
     },
-    // An answer in JSON is an error with the status of a success.
+    // An answer in JSON is an error, although its status is 200.
     decode: () => undefined,
     read(contentType, traits) {
-      // A model priced by characters costs those of the request, whatever tokens its provider counts.
+      // A model priced by characters is charged for the request's characters; tokens in the answer don't count.
       const isByTokens = !traits.sells('character')
       if (contentType.includes('text/event-stream'))
         return wantsEvents ? new PassedEvents(isByTokens) : new SoundOfEvents(audioFormat, isByTokens)
@@ -107,7 +107,7 @@ class PassedEvents implements MediaReader {
   }
 }
 
-/** The sound of events, as bytes. */
+/** Converts events to the bytes of their sound. */
 class SoundOfEvents implements MediaReader {
   readonly isEvents = false
   readonly contentType: string

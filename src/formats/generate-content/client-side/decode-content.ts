@@ -29,12 +29,12 @@ export function decodeFileData({ fileUri, mimeType }: WireFileData): ImageBlock 
   return isImage ? { type: 'image', source } : { type: 'file', source }
 }
 
-/** The result, with its object as `json` and its content as text: only the value if it has the format's own wrapper. */
+/** A tool result: its object as `json`, and its content as text, without the format's wrapper. */
 export function decodeToolResult({ response, parts }: WireFunctionResponse, call: AnsweredCall): ToolResultBlock {
   const json = asWritten(response) ?? {}
   const isError = isWrappedAs(json, 'error')
   const text = textOf(json)
-  // An empty value also counts as content. Only if the value is missing is the whole object the content.
+  // An empty value also counts as content. Only an empty object has none.
   const content: ToolResultBlock['content'] = Object.keys(json).length === 0 ? [] : [{ type: 'text', text }]
   for (const { inlineData, fileData } of parts ?? []) {
     const media = inlineData ? decodeInlineData(inlineData) : fileData ? decodeFileData(fileData) : undefined
@@ -43,7 +43,7 @@ export function decodeToolResult({ response, parts }: WireFunctionResponse, call
   return { type: 'tool-result', ...call, content, json, isError }
 }
 
-/** If `output`, `result` (from libraries) or `error` is the only field, its value is the content. */
+/** The result as text. If `output`, `result` (from libraries) or `error` is the only field, only its value counts. */
 function textOf(response: JsonObject): string {
   for (const key of ['output', 'result', 'error']) {
     if (isWrappedAs(response, key)) return asText(response[key])

@@ -93,7 +93,7 @@ function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest {
   }
 }
 
-/** A shape asks for pictures too. */
+/** The requested pictures. A shape or size alone also requests them. */
 function decodePictures({ responseModalities, imageConfig }: WireGenerationConfig): PicturesAsked | undefined {
   const { aspectRatio, imageSize } = imageConfig ?? {}
   const shape = { ...(aspectRatio && { aspectRatio }), ...(imageSize && { imageSize }) }

@@ -75,7 +75,7 @@ function appendModelPart(content: ModelBlock[], part: WirePart, { calls, turn }:
   else appendText(content, part.text ?? textOfCode(part) ?? '', proof)
 }
 
-/** A user's adjacent texts are separate on purpose; the model's are pieces of a stream. */
+/** Keeps a user's adjacent texts separate, as the user sent them. The model's are joined: they are pieces of a stream. */
 function appendUserPart(content: UserBlock[], part: WirePart, { calls, turn }: Place): void {
   const medium = mediumOf(part)
   if (part.functionResponse) {

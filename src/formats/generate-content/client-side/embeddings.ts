@@ -88,7 +88,7 @@ export function decodeBatchEmbedContents(body: JsonObject, line: RequestLine): E
   return decode({ requests: batch.requests, isLone: false, svc: batch.svc, prefix: 'requests' }, line)
 }
 
-/** As in conversations, a text may replace a content, and a single part a list. */
+/** As in conversations, a text may stand for a content, and a single part for a list of parts. */
 function normalise(request: JsonObject, path: string): JsonObject {
   const renamed = renameKeys(request, path)
   const content: JsonValue | undefined = contentOfSystem(renamed.content)

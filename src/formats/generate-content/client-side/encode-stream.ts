@@ -72,7 +72,7 @@ class ContentEncoder implements StreamEncoder {
           ? [this.partFrame(choice, encodeThought(event.text))]
           : []
       case 'reasoning-end': {
-        // A proof of thoughts that were not sent to the caller could not be sent back with them.
+        // A caller who doesn't get the thoughts can't send them back, so their proof would be useless.
         const isKept = event.signature && (this.context.wantsReasoning || !this.reasoningWithText.has(block))
         return isKept ? [this.partFrame(choice, encodeThought('', event.signature))] : []
       }

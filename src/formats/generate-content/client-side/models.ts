@@ -23,13 +23,13 @@ function encodeModel({ id, aliasOf = id, kind, name, contextLength, maxOutputTok
   }
 }
 
-/** The verbs of a kind of model; none for kinds that this format has no calls for. */
+/** The verbs for a kind of model; empty if this format has no calls for that kind. */
 function verbsOf(kind = 'chat'): string[] {
   if (kind === 'chat') return [...CHAT_VERBS]
   return kind === 'embedding' ? [...EMBEDDING_VERBS] : []
 }
 
-/** Parses model and verb from the path of a generate-content call, in all variants that clients send. */
+/** The verbs in paths of generate-content calls, for chat models and for embedding models. */
 const CHAT_VERBS = ['generateContent', 'streamGenerateContent', 'countTokens'] as const
 const EMBEDDING_VERBS = ['embedContent', 'batchEmbedContents'] as const
 const VERBS = [...CHAT_VERBS, ...EMBEDDING_VERBS] as const

@@ -9,7 +9,7 @@ export interface PartialArguments {
 
 type Container = JsonObject | JsonValue[]
 
-/** Fields without a value. */
+/** Fields of a piece that contain no part of the argument. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['jsonPath', 'willContinue'])
 /** The deepest path; a deeper piece has no valid place. */
 const MAX_SEGMENTS = 32

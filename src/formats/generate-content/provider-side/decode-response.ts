@@ -5,7 +5,7 @@ import { decodeLogprobs } from '@/formats/generate-content/logprobs'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { createStreamDecoder } from './decode-stream'
 
-/** Decodes a complete answer with the stream decoder. Undefined if it is none. A list has a stream's chunks; no finish reason is a stop. */
+/** Decodes a complete answer, or a list of a stream's chunks; undefined for other bodies. A missing finish reason means a stop. */
 export function decodeResponse(body: JsonValue, mintCallId?: () => string): ChatResponse | undefined {
   const decoder = createStreamDecoder(mintCallId)
   const folder = createFolder()

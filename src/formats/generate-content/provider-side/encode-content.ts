@@ -141,7 +141,7 @@ function readObject(text: string, context: ContentContext): JsonObject | undefin
   return isJsonObject(value) ? value : undefined
 }
 
-/** A text for a result that contains only media, since the model would take it for an empty one. */
+/** A text for a result that contains only media: without it, the model would take the result for empty. */
 function placeholderFor(result: ToolResultBlock): string {
   const media = result.content.find((block) => block.type !== 'text')
   return media ? `[${media.type}]` : ''

@@ -44,7 +44,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   return { body, warnings }
 }
 
-/** Without this requirement, the model could answer with text although the caller wants a call. */
+/** Refuses a required call without tools. If the requirement were omitted, the model could answer with text. */
 function refuseImpossibleCall({ tools, toolChoice }: ChatRequest): void {
   const isForced = toolChoice?.type === 'required' || toolChoice?.type === 'tool'
   if (isForced && tools.length === 0) throw invalidRequest('A tool call is required, but the request has no tools')

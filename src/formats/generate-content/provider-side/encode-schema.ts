@@ -7,7 +7,7 @@ const MIN_SCHEMA_BYTES = 16
 const NAME_BYTES = 4
 const MAX_DEPTH = 48
 
-/** Converts JSON Schema to the OpenAPI subset: relaxed, never tightened; recursion ends. Throws `invalid_request` beyond `budget`. */
+/** Converts JSON Schema to the OpenAPI subset. The result never refuses more values; recursion ends. Throws if `budget` is exceeded. */
 export function encodeSchema(schema: JsonObject, budget: SchemaBudget): JsonObject {
   return paidFor(convert(schema, { root: schema, expanding: new Set(), budget, depth: 0 }), budget)
 }
@@ -163,7 +163,7 @@ function literalsOf(schema: JsonObject): JsonValue[] | undefined {
   return schema.const === undefined ? undefined : [schema.const]
 }
 
-/** The subset only lists texts; other values are added to the description. */
+/** In the subset, an enum contains only texts; other allowed values are added to the description. */
 function describeLiterals(schema: JsonObject, description: JsonValue | undefined): JsonObject {
   const literals = literalsOf(schema)
   if (!literals || literals.length === 0) return {}
@@ -185,7 +185,7 @@ function keepCounts(schema: JsonObject, ...keys: string[]): JsonObject {
   )
 }
 
-/** The bound moved inwards by `step`; a bound beyond exact numbers is kept, so it includes itself. */
+/** An exclusive bound as an inclusive one: `step` is added. Without a step, or beyond safe integers, the bound stays. */
 function boundOf(value: JsonValue | undefined, step: number): JsonValue | undefined {
   const bound = numberOf(value)
   if (bound === undefined || !Number.isFinite(bound)) return undefined

@@ -44,7 +44,7 @@ const EMPTY_SCHEMA_KEYS: ReadonlySet<string> = new Set([
   'description',
 ])
 
-/** Such functions are encoded without parameters, because providers refuse an object schema without properties. */
+/** Whether a function takes no arguments. Its parameters are then omitted: providers refuse an object schema without properties. */
 function takesNoArguments(schema: JsonObject): boolean {
   if (Object.keys(schema.properties ?? {}).length > 0) return false
   return Object.entries(schema).every(

@@ -199,7 +199,7 @@ export class BlockWriter {
     ]
   }
 
-  /** The signature decides whether this thinking is sent. */
+  /** Writes thinking that the caller didn't request, but only if a provider of this format signed it. */
   private writeUnwantedThinking(segment: Segment): Frame[] {
     if (!segment.isEnded) return []
     const block = { text: takeParts(segment), ...(segment.signature && { signature: segment.signature }) }

@@ -5,7 +5,7 @@ import { isBuiltIn } from './decode-tools'
 import { isKnownBlock, type WireCountRequest } from './wire'
 import type { WireBlock, WireTypedBlock } from './wire-blocks'
 
-/** Fields for services of this format's own providers; harmless if they have an idle value. */
+/** Fields for services that only this format's providers have. With an idle value they have no effect. */
 const NATIVE_FIELDS = ['container', 'mcp_servers', 'inference_geo', 'thread', 'compaction'] as const
 const IDLE_VALUES: readonly unknown[] = [undefined, null, 'global']
 

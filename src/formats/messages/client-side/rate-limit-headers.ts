@@ -19,7 +19,7 @@ function tell(
   headers[`anthropic-ratelimit-${unit}-reset`] = moment(nowMs + resetMs)
 }
 
-/** RFC 3339 in whole seconds, rounded up so that a client never returns too early. */
+/** A time in RFC 3339 in whole seconds, rounded up so that a client never retries too early. */
 function moment(ms: number): string {
   return `${new Date(Math.ceil(ms / 1000) * 1000).toISOString().slice(0, -'.000Z'.length)}Z`
 }

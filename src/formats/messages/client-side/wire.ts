@@ -174,7 +174,7 @@ export function checkBlock<T extends WireBlockType>(type: T, block: WireTypedBlo
 
 const check = createSchemaCheck({ isMeant, word: JSON.stringify })
 
-/** Whether `variant` is the schema meant by the value's `type`. */
+/** Whether `variant` is the union's schema for this kind of value. Objects are matched by their `type`. */
 function isMeant(variant: TSchema, value: unknown): boolean {
   if (Array.isArray(value)) return variant.type === 'array'
   if (!isJsonObject(value) || variant.type !== 'object') return false

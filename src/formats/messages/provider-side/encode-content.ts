@@ -105,7 +105,7 @@ function encodeFile(block: FileBlock, context: ContentContext): JsonObject {
   }
 }
 
-/** Refuses videos and sound, since the provider would read their URL as a PDF's. */
+/** Refuses videos and sound, since the provider would read their URL as the URL of a PDF. */
 function refuseMoving(source: FileBlock['source']): void {
   const kind = source.type === 'file-id' ? undefined : source.mediaType?.split('/')[0]?.toLowerCase()
   if (kind === 'video' || kind === 'audio') throw invalidRequest(`this model takes no ${kind}`, 'messages')
@@ -187,8 +187,8 @@ export function encodeCache(cache: CacheHint | undefined): JsonObject {
 
 /**
  * Removes the earliest cache breakpoints above the API's limit, because a later breakpoint covers the prompt before it. `blocks` are in
- * prompt order and are changed in place. Returns how many were removed. An hour after five minutes would also be refused, so it becomes
- * five minutes, which cost less.
+ * prompt order and are changed in place. Returns how many were removed. The API also refuses an hour's breakpoint after a five-minute one.
+ * It becomes a five-minute breakpoint, which costs less.
  */
 export function limitBreakpoints(blocks: readonly JsonObject[]): number {
   const marked = blocks.flatMap(withInnerBlocks).filter((block) => block.cache_control !== undefined)
@@ -201,7 +201,7 @@ export function limitBreakpoints(blocks: readonly JsonObject[]): number {
   return excess
 }
 
-/** A tool result's content precedes the end of the result. */
+/** The blocks inside a tool result, and then the result, which ends after them. */
 function withInnerBlocks(block: JsonObject): JsonObject[] {
   return Array.isArray(block.content) ? [...block.content.filter(isJsonObject), block] : [block]
 }

@@ -174,7 +174,7 @@ function encodeRandomness(
 }
 
 const MIN_BUDGET = LIMITS.thinkingBudget.minimum
-/** The largest share of the output limit for an effort, so that the answer has room. */
+/** Maximum share of the output limit that an effort's thinking budget may take, so that the answer has room. */
 const MAX_SHARE_OF_EFFORT = 0.8
 const DEFAULT_EFFORT = 'medium'
 

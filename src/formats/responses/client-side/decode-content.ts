@@ -70,7 +70,7 @@ function decodeFile(part: WirePart, param: string): FileBlock {
   return { type: 'file', source: { type: 'file-id', id: part.file_id, format: 'responses' }, ...filename }
 }
 
-/** The cache hint of a part; its longer time maps to our longer one. */
+/** The cache hint of a part. Twelve hours become one hour, the hub's longest time. */
 function decodeCache({ prompt_cache_breakpoint: breakpoint }: WirePart): CacheHint | undefined {
   if (!breakpoint) return undefined
   return { ttl: breakpoint.ttl === '12h' ? '1h' : '5m' }

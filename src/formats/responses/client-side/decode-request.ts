@@ -59,7 +59,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
     ...(request.service_tier && { serviceTier: request.service_tier }),
     ...readRouting(request),
     answerEcho: echoRequest(request, body),
-    // Callers who keep the conversation themselves, and the gateway's own store, need it.
+    // Callers who keep the conversation themselves need the encrypted reasoning, and so does the gateway's own store.
     wantsEncryptedReasoning: true,
     wantsUsage: true,
     nativeOnly: unlessEmpty(listNativeOnly(request, tools)),

@@ -10,7 +10,7 @@ import { checkItem, typeOfItem, type WireRequest } from './wire'
 
 type PlacedTool = { tool: JsonObject; path: string }
 
-/** Tools that the hub supports, and those that a provider knows by type; `dropped` ones may be omitted at other formats. */
+/** Tools that the hub supports, and `others`, which a provider knows by type. Other formats may omit the `dropped` tools. */
 export type DecodedTools = {
   tools: Tool[]
   others: PlacedTool[]

@@ -59,7 +59,7 @@ export function imageItem(id: string, status: ItemStatus, data: string | null): 
   return { id, type: 'image_generation_call', status, result: data }
 }
 
-/** The id of a new item: the one that this format's proof belongs to, since a provider checks both together. */
+/** The id of a new reasoning item: the id in this format's proof, since a provider checks both together, or a random one. */
 export function reasoningId(signature: Signature | undefined): string {
   return ownSignature(signature)?.id || randomId('rs')
 }

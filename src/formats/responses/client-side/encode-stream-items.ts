@@ -211,7 +211,7 @@ export class ItemWriter {
     return told ? this.writeWhole(reasoningItem(id, 'completed', '', told.proof)) : []
   }
 
-  /** Writes an item that arrives complete. `begun`: fields that differ when it is added. */
+  /** Writes an item that arrives complete. `begun`: fields with other values in the `added` event. */
   private writeWhole(item: JsonObject, begun: JsonObject = {}): Frame[] {
     const before = this.finish('completed')
     this.ended = this.items.length

@@ -5,7 +5,7 @@ import { isKnownType, typeOfItem, type WireRequest } from './wire'
 
 const KNOWN_OUTPUTS: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema'])
 
-/** Items of provider-run tools in earlier answers. Other providers get the conversation without them, since a refusal would end it. */
+/** Items of provider-run tools in earlier answers. Other providers get the conversation without them: refusing the request would end it. */
 const HOSTED_HISTORY: ReadonlySet<string> = new Set([
   'web_search_call',
   'file_search_call',

@@ -194,7 +194,7 @@ export function checkItem<T extends WireItemType>(type: T, item: WireAnyItem, pa
 
 const check = createSchemaCheck({ isMeant, word: String })
 
-/** Never a constant: errors about one constant of several are no more specific. */
+/** Whether a union's variant has the value's JSON type. Constants never match: an error about one of them would mislead. */
 function isMeant({ type, const: word }: TSchema, value: unknown): boolean {
   if (word !== undefined) return false
   if (Array.isArray(value)) return type === 'array'

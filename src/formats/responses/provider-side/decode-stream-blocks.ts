@@ -13,7 +13,7 @@ import { createCall, type OpenCall, type Place } from './decode-stream-calls'
 type TextKind = 'text' | 'refusal'
 type Part = { kind: TextKind; at: Place; hasText: boolean; isOpen: boolean; sources?: readonly Source[] }
 type Message = { type: 'message'; parts: Map<JsonValue, Part> }
-/** `source`: which of its two texts is read, the first to arrive. `section`: the part of it being written. */
+/** `source`: the text that is read (summary or content): the first to arrive. `section`: index of the part being read. */
 type Thought = { type: 'reasoning'; at: Place; source: string | undefined; section: JsonValue; hasText: boolean }
 type Call = { type: 'call'; call: OpenCall }
 type Item = Message | Thought | Call | { type: 'skipped' }
@@ -165,7 +165,7 @@ export class BlockReader {
     ]
   }
 
-  /** Of a provider-run tool's result, only an image exists in all formats. */
+  /** Ends an item of a provider-run tool. Only an image in its result is passed on: all formats have images. */
   private closeSkipped(whole: JsonObject | undefined): ChatEvent[] {
     const image = whole?.type === 'image_generation_call' ? readImage(whole) : undefined
     return image ? [{ type: 'image', ...this.takePlace(), ...image }] : []

@@ -36,7 +36,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...(instructions !== undefined && { instructions }),
     input: request.output.type === 'json' ? withMentionOfJson(input) : input,
     ...(request.stream && { stream: true }),
-    // The provider stores nothing, so the answer must contain what is needed to continue.
+    // The provider stores nothing, so the answer must contain all data for the next request.
     store: false,
     ...encodeInclude(sampling, traits.quirks),
     ...(limit !== undefined && { max_output_tokens: limit }),
