@@ -35,7 +35,7 @@ type Place = keyof PlaceTable
 const WORDS: Record<MediaKind, string> = { image: 'pictures', audio: 'audio', video: 'video', file: 'files' }
 const WHERE: Record<Place, string> = { user: '', model: " in the model's own turns", result: ' in results of tools' }
 
-/** The turns with each block where the format allows it; `turns` itself if nothing moves. Throws `invalid_request` if there is no place. */
+/** The turns with each block in a turn that may contain it; `turns` itself if nothing moves. Throws `invalid_request` if no turn may. */
 export function placeTurns(turns: readonly Turn[], table: PlaceTable): readonly Turn[] {
   return turns.every((turn) => isInPlace(turn, table)) ? turns : new Placer(table).place(turns)
 }
@@ -98,7 +98,7 @@ class Placer {
   private modelBlocks(content: readonly ModelBlock[]): ModelBlock[] {
     for (const block of content) if (block.type === 'tool-call') this.names.set(block.id, block.name)
     const { kept, count } = this.divide(content, 'model', 'Files from your last message:')
-    // An empty turn would be dropped or refused, so it gets a note.
+    // A turn that becomes empty would be dropped or refused, so it gets a note.
     if (count > 0 && !kept.some((block) => SPOKEN.has(block.type))) kept.push(noteOf(count))
     return kept
   }

@@ -72,7 +72,7 @@ export type UserBlock = TextBlock | RefusalBlock | MediaBlock | ToolResultBlock
 export type ModelBlock = TextBlock | RefusalBlock | ReasoningBlock | MediaBlock | ToolCallBlock
 export type ContentBlock = UserBlock | ModelBlock
 
-/** One turn; `system` turns may be anywhere in the conversation. chat/places.ts defines which blocks go where. */
+/** One turn; `system` turns may be anywhere in the conversation. chat/places.ts defines the turns that each kind of block may be in. */
 export type Turn = ({ role: 'system' } & Said<TextBlock>) | UserTurn | ModelTurn
 export type UserTurn = { role: 'user' } & Said<UserBlock>
 export type ModelTurn = { role: 'assistant' } & Said<ModelBlock>
@@ -113,10 +113,10 @@ export type OutputShape =
   | { type: 'json' }
   | { type: 'json-schema'; schema: JsonObject; name?: string; description?: string; strict?: boolean }
 
-/** Asks for pictures in the answer, beside text or alone (`isOnly`), in a shape such as `16:9` and a size such as `2K`. */
+/** Asks for pictures in the answer, with text or without (`isOnly`). Examples of aspect ratio and size: `16:9`, `2K`. */
 export type PicturesAsked = { isOnly?: true; aspectRatio?: string; imageSize?: string }
 
-/** Numbers are as the caller sent them. Encoders clamp them to the provider's range and drop those it lacks. */
+/** Numbers are as the caller sent them. Encoders clamp them to the provider's range and drop unsupported ones. */
 export type Sampling = {
   temperature?: number
   topP?: number
@@ -158,7 +158,7 @@ export type ChatRequest = {
   /** A key by which the provider may find an earlier, cached prompt. */
   cacheKey?: string
   serviceTier?: string
-  /** Whether cache hints were given as `cache_control` in a format where not all providers read it. */
+  /** Whether cache hints were sent as `cache_control` in a format whose providers do not all support it. */
   hasCacheControl?: true
   /** Models to try in order if the first fails; our extension of every format. */
   fallback: string[]
@@ -167,7 +167,7 @@ export type ChatRequest = {
   preferences?: RoutePreferences
   /** Whether a chat-completions caller used deprecated `functions`, and so expects `function_call` instead of tool calls. */
   wantsFunctionCall?: boolean
-  /** The object field that contains the answer, if the caller wants a bare value and the hub asks for an object. */
+  /** The field of the hub's JSON object that contains the answer, if the caller wants a bare value. */
   answerField?: string
   /** Tools whose name or shape differs in the caller's format, by the hub's tool name. */
   toolOrigins?: ReadonlyMap<string, ToolOrigin>
@@ -183,12 +183,12 @@ export type ChatRequest = {
   forOpenRouter?: true
   /**
    * Parts that only providers of the caller's format support (provider-run tools, unknown blocks), as field and kind. Every `encodeRequest`
-   * refuses a request with any, because omitting it would change the meaning.
+   * refuses a request with such parts, because an omission would change the meaning.
    */
   nativeOnly?: string[]
   /**
-   * Earlier actions of provider-run tools in the conversation, such as `input.mcp_call`. Their results are also there as text, so providers
-   * of other formats get the conversation without the actions, and the caller is informed.
+   * Earlier actions of provider-run tools in the conversation, such as `input.mcp_call`. The conversation also has their results as text.
+   * So providers of other formats get it without the actions, and the caller is informed.
    */
   hostedHistory?: string[]
   /** Images and files inside `nativeOnly` and `hostedHistory`: they cost tokens like others. */

@@ -97,7 +97,7 @@ export interface StreamDecoder {
   pushUsage?(usage: JsonObject): ChatEvent[]
   /** `json` is `event.data` parsed, or undefined if it is not JSON. */
   push(event: SseEvent, json: JsonValue | undefined): ChatEvent[]
-  /** Whether every started choice has its finish reason, so that only usage and the terminator can follow. */
+  /** Whether every started choice has its finish reason. Then only usage and the terminator can follow. */
   isFinished(): boolean
   /** Called when the upstream closed. Closes open blocks; emits `end` only if the provider's terminator (or finish) was received. */
   end(): ChatEvent[]
@@ -132,7 +132,7 @@ export type EncodedError = { status: number; body: JsonObject; headers: Record<s
 
 /** The gateway's callbacks for a passed-through answer. */
 export type PassHooks = {
-  /** The usage charged if the answer ends now. */
+  /** The usage that is charged if the answer ends now. */
   charged(): Usage
   /** Whether the provider has reported the usage, with no content afterwards. */
   isUsageStated(): boolean
@@ -146,7 +146,7 @@ export interface PassingStream {
   closesWithUsage?(json: JsonValue | undefined): boolean
   /** Frames that clients need before an event and the provider omitted; called once, right before {@link event}. */
   before?(json: JsonValue | undefined): Frame[]
-  /** The name by which clients know an event, for formats with named events; it gets its own line. */
+  /** The event's name, which gets its own line in the stream, for formats with named events. */
   nameOf?(json: JsonValue | undefined): string | undefined
   /** One event's data with the public model id and with corrections; undefined drops the event. */
   event(data: string, json: JsonValue | undefined): string | undefined
@@ -185,7 +185,7 @@ export type Endpoint = {
   credential: { header: string; prefix: string }
   /** Headers of every call, such as the protocol version. */
   headers: Readonly<Record<string, string>>
-  /** The provider's endpoint that lists models, and how to read a page of the list. */
+  /** The provider's endpoint that lists models, with a function that reads a page of the list. */
   modelList: ModelListEndpoint
   /** Whether a request's body can ask for a service tier. */
   hasServiceTiers: boolean
@@ -195,7 +195,7 @@ export type Endpoint = {
 
 /** A provider's list of models, which may come in pages. */
 export type ModelListEndpoint = {
-  /** The address of the first page, or of the one that begins after `cursor`. */
+  /** The URL of the first page, or of the page that begins after `cursor`. */
   url(provider: Pick<EndpointCall, 'baseUrl' | 'apiVersion'>, cursor: string | undefined): string
   /** The entries of a page and the cursor of the next one; undefined if `json` is no page. */
   readPage(json: JsonValue | undefined): { entries: JsonValue[]; next: string | undefined } | undefined

@@ -10,7 +10,7 @@ import type { Usage } from '@/chat/usage'
 import type { JsonObject } from '@/lib/json'
 import type { Format } from './format'
 
-/** A decoded request, with the most that it can cost. */
+/** A decoded request, with the maximum of its usage. */
 export type MediaRequest = {
   model: string
   /** Whether the caller wants the answer as a stream, of events or of bytes. */
@@ -19,7 +19,7 @@ export type MediaRequest = {
   userId?: string
   /** Texts that the model reads, whose tokens are bounded and estimated. */
   texts: readonly string[]
-  /** Input tokens beside those of the texts: bound and likely number. Only priced by models with prices for tokens. */
+  /** Input tokens besides the tokens of `texts`: maximum and estimate. Only models with token prices charge for them. */
   inputTokens?: { most: number; likely: number }
   /** Number of requested answers, each with at most the model's maximum of output tokens. Missing: one. */
   answers?: number

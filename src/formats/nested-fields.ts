@@ -11,7 +11,7 @@ export type NestedLoss = { carriedBy: ReadonlySet<FormatName>; isBound: boolean;
 
 /**
  * The fields of an object (or of each object in a list). `own`: allowed names (any if missing); `inside`: fields with nested fields;
- * `losses`: fields that some formats lack; `bounds`: those of them that constrain the answer.
+ * `losses`: fields that some formats lack; `bounds`: such fields that constrain the answer.
  */
 export type FieldTree = {
   own?: ReadonlySet<string>
@@ -74,7 +74,7 @@ export function judgeInside(body: JsonObject, tree: FieldTree, nameOf = ownName)
   return { unlisted: [...unlisted], bound: [...bound.values()] }
 }
 
-/** Adds the paths of fields that a provider of another `format` doesn't get, unless `carriedBy` includes that format. */
+/** Adds the paths of the fields that providers of another `format` don't get, since `carriedBy` doesn't include it. */
 export function addLosses(
   names: Set<string>,
   body: JsonObject,
@@ -90,7 +90,7 @@ export function addLosses(
 
 export type NestedFields = { tree: FieldTree; nameOf: NameOf; losses: ReadonlyMap<string, NestedLoss> }
 
-/** A format's nested fields. `losses` has those that some formats lack, by their first path. */
+/** A format's nested fields. `losses`: the fields that some formats lack, by their first path. */
 export function nestedFields(tree: FieldTree, nameOf = ownName): NestedFields {
   return { tree, nameOf, losses: listLosses(tree) }
 }

@@ -64,8 +64,8 @@ export function betasRefused({ betas }: Protocol, words: string, traits: BetaTra
 const ABOUT_BETAS = /\binvalid beta flag|\banthropic[-_]beta\b/i
 
 /**
- * Whether a beta is sent: if the catalogue lists it, with or without date; otherwise if prices cover it and the cloud supports it. Never if
- * it was refused.
+ * Whether a beta is sent. A refused beta is not. A beta that the catalogue lists, with or without date, is sent. Other betas are sent if
+ * prices cover them and the cloud supports them.
  */
 function isAskedFor(beta: Beta, traits: BetaTraits): boolean {
   const { quirks, passFields, betas, toolPrices, takenBeta, refusedBetas } = traits

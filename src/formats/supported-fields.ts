@@ -13,7 +13,7 @@ export type Serving = {
 
 const CONVERSATION = ['model', 'messages', 'input']
 
-/** The fields of a `client` body that no provider of the model omits, and that at least one of them supports. */
+/** The fields of a `client` body that no provider of the model omits, and not all of them refuse. */
 export function supportedFields(client: Format, servings: readonly Serving[]): string[] {
   const names = [...(client.requestFields.tables['']?.keys() ?? [])]
   return names.filter((name) => !CONVERSATION.includes(name) && isSupported(name, client, servings))

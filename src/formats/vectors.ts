@@ -61,7 +61,7 @@ const MAX_NUMBER_CHARS = 64
 /** The field before every vector of a list, the expected number of vectors, and their encoding. */
 type VectorsSought = { key: string; count: number; encoding: VectorEncoding }
 
-/** Whether the list contains the expected number of vectors, all of numbers, and nothing else. */
+/** Whether the list contains exactly the expected number of vectors, and all of them consist of numbers. */
 export function holdsVectors(inside: Uint8Array, { key, count, encoding }: VectorsSought): boolean {
   const buffer = Buffer.from(inside.buffer, inside.byteOffset, inside.byteLength)
   const lists = encoding === 'float' ? count : 0

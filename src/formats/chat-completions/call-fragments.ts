@@ -1,8 +1,8 @@
 /**
  * Assigns the fragments of a stream to their tool calls. OpenAI numbers the calls by `index` and sends id and name once. Others omit the
  * index, start at 1, repeat the id, send calls whole, or give all parallel calls the index 0. So a fragment belongs to the call with its
- * index or id, else to the last one. It starts another call if it has a name with another id, another name, or new arguments (`}` then `{`
- * never meet inside one JSON text, except in a string).
+ * index or id, else to the last call. A fragment with a name starts another call if its id or name differs, or if new arguments begin: `}`
+ * and then `{`, which never meet inside one JSON text, except in a string.
  */
 import type { Signature } from '@/chat/request'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'

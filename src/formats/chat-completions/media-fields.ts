@@ -22,7 +22,7 @@ export function fieldsLeftOut(unlisted: readonly string[], { quirks, passFields 
   return quirks.has(UNPRICED_EXTRAS) ? [] : unlisted.filter((field) => !passFields.has(field))
 }
 
-/** The body for a provider: without our own fields, empty ones, and those that are left out. */
+/** The body for a provider, without the gateway's own fields, null fields and the fields in `leftOut`. */
 export function passedFields(body: JsonObject, leftOut: readonly string[]): JsonObject {
   const passed = Object.entries(body).filter(
     ([field, value]) => value !== null && !OWN_FIELDS.includes(field) && !leftOut.includes(field),

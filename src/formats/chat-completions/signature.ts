@@ -1,7 +1,7 @@
 /**
  * Gemini's thought signatures in `tool_calls[].extra_content.google`, the only field of chat-completions for a proof. Signatures from
- * generate-content providers are marked for the client. Marked ones are sent to no other provider. Unmarked ones come from a
- * chat-completions provider of the same vendor, and are passed between it and its caller.
+ * generate-content providers get a mark for the client. Signatures with the mark are sent to no other provider. Signatures without it come
+ * from a chat-completions provider of the same vendor, and are passed on unchanged.
  */
 import type { Signature } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'

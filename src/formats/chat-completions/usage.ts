@@ -96,7 +96,7 @@ export function encodeUsage(usage: Usage): JsonObject {
 
 type Written = { total: number; forHour: number; isSplit: boolean }
 
-/** Reads OpenRouter's fields, and LiteLLM's, which are those of the messages format. */
+/** Reads the counts of cache writes, in OpenRouter's fields or in LiteLLM's, which equal those of the messages format. */
 function readWritten(usage: JsonObject, details: JsonObject): Written {
   const total =
     readCount(details.cache_write_tokens) ??
@@ -131,9 +131,9 @@ function isCacheBeside(beside: number, reasoning: number, cache: number): boolea
 }
 
 /**
- * `beside`: the part of the total beyond prompt and completion; undefined without a total. Some providers count reasoning there, reported
- * (xAI: 12 + 1 + 228 = 241) or not (Gemini: 100 + 10, total 610). Such tokens count as output, so that all are paid. Without a total,
- * reasoning beyond the completion is added to it.
+ * `beside`: the total minus prompt and completion; undefined without a total. Some providers only add reasoning to the total. They report
+ * it (xAI: 12 + 1 + 228 = 241) or not (Gemini: 100 + 10, total 610). Such tokens count as output, so that all are paid. Without a total,
+ * reasoning that exceeds the completion is added to the completion.
  */
 function divideOutput(
   completion: number,

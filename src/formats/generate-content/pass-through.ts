@@ -18,8 +18,8 @@ import { decodeUsage, encodeUsage } from './usage'
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
 /**
- * The caller's body for the provider, in the caller's spelling: without our `fallback`, `svc` and `usage`, with shorthand for contents
- * expanded, with the output limit that was paid for, and only with signatures known to the provider. Uses the quirks of
+ * The caller's body for the provider, in the caller's spelling. Our `fallback`, `svc` and `usage`, and signatures unknown to the provider
+ * are removed. Shorthand for contents is expanded. The output limit is the one that the hold covers. Uses the quirks of
  * restore-signatures.ts and `noThinking`.
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {

@@ -5,8 +5,8 @@ import { QUIRKS } from './provider'
 import { isForeignSignature, ownSignature, SKIP_VALIDATION, signFirstCall } from './signature'
 
 /**
- * `contents` without foreign signatures, and with those that the gateway stored for a call (in `turns`, decoded from the same contents).
- * With the quirk `thought-signatures`, steps without one skip the check. Shares unchanged parts; never changes `contents`.
+ * `contents` without other formats' signatures. Signatures that the gateway stored for calls are added, from `turns`, which were decoded
+ * from `contents`. With the quirk `thought-signatures`, steps without a signature skip the provider's check. Never changes `contents`.
  */
 export function restoreSignatures(
   contents: JsonValue | undefined,

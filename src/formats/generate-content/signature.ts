@@ -1,7 +1,7 @@
 /**
- * Proofs of reasoning and calls in `thoughtSignature`, generate-content's only field for them. It is base64 by type, so another format's
- * proof is stored as base64 of `svc.{format}.{value}`, and a redacted reasoning block as base64 of `svc.{format}.redacted.{value}`. A value
- * without this mark is the format's own.
+ * Proofs of reasoning and calls in `thoughtSignature`, generate-content's only field for them. Its type is base64. So another format's
+ * proof is stored as base64 of `svc.{format}.{value}`, and an encrypted reasoning block as base64 of `svc.{format}.redacted.{value}`. A
+ * value without this mark is the format's own.
  */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import type { Signature } from '@/chat/request'
@@ -61,7 +61,7 @@ export function signFirstCall(parts: JsonObject[]): JsonObject[] {
   return parts.map((part) => (part === first ? { ...part, thoughtSignature: SKIP_VALIDATION } : part))
 }
 
-/** Adds the text that skips the check to each image made by the model, since other formats don't keep its proof. */
+/** Adds the text that skips the check to each image of the model: other formats don't keep the image's proof. */
 export function signPictures(parts: JsonObject[]): JsonObject[] {
   return parts.map((part) => (part.inlineData === undefined ? part : { ...part, thoughtSignature: SKIP_VALIDATION }))
 }

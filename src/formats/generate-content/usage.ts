@@ -115,5 +115,5 @@ const COUNTS = [
   'totalTokenCount',
 ]
 
-/** Finds tokens of `usageMetadata` in classes that we don't have; those included in the total are charged as output anyway. */
+/** Finds tokens of `usageMetadata` in classes without a price here. Tokens that the total includes are charged as output anyway. */
 export const findUnknownUsage = createUnknownUsageSearch(COUNTS)

@@ -17,15 +17,15 @@ export function restoreSignatures(copy: JsonObject): void {
   )
 }
 
-/** For a body that a provider refused because of its signatures: the same without thinking. Undefined if it has none. */
+/** The body without thinking, for a provider that refused its signatures. Undefined if it has no thinking. */
 export function withoutProofs(body: JsonObject): JsonObject | undefined {
   const changes = withoutThinking(body, isThinking)
   return changes && { ...body, ...changes }
 }
 
 /**
- * The changes to `body`, if any: unwanted thinking is removed, and messages without other content are dropped. If the current tool loop
- * loses its thinking, thinking with a budget is switched off, because the API requires a thought at the start of such a loop.
+ * The changes to `body`, if any: unwanted thinking is removed, and messages without other content are dropped. With a thinking budget, the
+ * API requires a thought at the start of a tool loop. So thinking is switched off if the current tool loop loses it.
  */
 function withoutThinking({ messages, thinking }: JsonObject, isUnwanted: IsUnwanted): JsonObject | undefined {
   if (!Array.isArray(messages) || !messages.some((message) => blocksOf(message).some(isUnwanted))) return undefined

@@ -27,7 +27,7 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   return { uncached, cacheRead, ...cacheWrite, output, reasoning: Math.min(thinking, output) }
 }
 
-/** If total and split differ, the total counts; the difference is 5m, or 1h if only 1h was written. */
+/** If the total and its parts differ, the total counts. The rest is a 5m write, or a 1h write if only 1h was written. */
 function decodeCacheWrite(
   usage: JsonObject,
 ): Pick<Usage, 'cacheWrite5m' | 'cacheWrite1h' | 'areWritesSplit'> | undefined {

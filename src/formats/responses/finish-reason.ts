@@ -21,7 +21,7 @@ const KIND_OF_REASON: ReadonlyMap<string, FinishKind> = new Map([
 const FAILED: ReadonlySet<string> = new Set(['failed', 'cancelled'])
 const COMPLETED: ReadonlySet<string> = new Set(['completed', 'complete'])
 
-/** Decodes how a response ended. A truncated one stays so; a missing status counts as completed. */
+/** Decodes a response's finish reason. An incomplete response stays incomplete; a missing status counts as completed. */
 export function decodeFinishReason(response: JsonObject, emitted: Emitted): FinishReason {
   const status = textOf(response.status)
   if (status === 'incomplete') {

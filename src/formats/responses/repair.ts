@@ -9,7 +9,7 @@ import { editJson, type JsonEdit } from '@/lib/json-splice'
 import { decodeArguments, encodeArguments } from './tool-calls'
 import { decodeUsage, encodeUsage } from './usage'
 
-/** Fields that repeat the caller's request, because the provider may have got different values. */
+/** Fields that repeat the request. The gateway sets the caller's values, since the provider may have got others. */
 const ECHOED = [
   'store',
   'previous_response_id',
@@ -22,13 +22,13 @@ const ECHOED = [
   'safety_identifier',
 ] as const
 
-/** The answer's id, and the fields that repeat the request, which are ours and not the provider's. */
+/** The answer's id and the fields that repeat the request, with the gateway's values, not the provider's. */
 type Identity = { id: string; created: number; own: [name: string, value: JsonValue, text: string][] }
 
 /** Prefix of our ids, such as `req_`; this format's ids begin with `resp_`. */
 const PREFIX = /^[a-z]+_/
 
-/** The fields of one answer with our own values. */
+/** The fields of one answer that get the gateway's values. */
 export function identityOf({ id, created, model, answerEcho: echo = {} }: AnswerContext): Identity {
   const ownId = textOf(echo.id) ?? `resp_${id.replace(PREFIX, '')}`
   const fields: [string, JsonValue | undefined][] = [

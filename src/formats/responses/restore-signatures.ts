@@ -10,9 +10,9 @@ const HOSTED =
 const GIVEN = /^(?:reasoning|function_call|custom_tool_call|tool_search_call|compaction|program)$/
 
 /**
- * `input` for a provider. Removed: reasoning that no provider of this format encrypted or that nothing follows, ids of items other than
- * encrypted ones, and fields that OpenAI's library adds to parsed calls, which a provider refuses. Long call ids are shortened. Shares
- * unchanged parts; never changes `input`.
+ * `input` for a provider. Reasoning is removed if no provider of this format encrypted it, or if no item follows it. Ids are removed from
+ * items that are not encrypted. Fields that OpenAI's library adds to parsed calls are removed, since a provider refuses them. Long call ids
+ * are shortened. Shares unchanged parts; never changes `input`.
  */
 export function restoreSignatures(input: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(input)) return input

@@ -1,6 +1,6 @@
 /**
- * Encodes turns as the messages of chat-completions. This format requires the results of an assistant's calls right after that message, as text:
- * one `tool` message per call, and none without a call. So results are searched in all turns up to the next assistant turn, and a call
+ * Encodes turns as the messages of chat-completions. In this format, the results of a message's calls follow that message, as text: one
+ * `tool` message per call, and none without a call. So the encoder searches results in all turns up to the next assistant turn. A call
  * without a result gets a placeholder. Content that a `tool` message can't contain follows in a user message (places.ts).
  */
 import { placeTurns, resultInWords } from '@/chat/places'

@@ -1,6 +1,6 @@
 import type { PlaceTable } from '@/chat/places'
 
-/** Where chat-completions providers accept content: tool results and the model's messages only text. Videos have their own part. */
+/** Content that chat-completions providers accept, by turn. Tool results and the model's messages contain only text. */
 export const PLACES: PlaceTable = {
   user: {
     text: 'carried',

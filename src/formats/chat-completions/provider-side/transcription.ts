@@ -70,7 +70,7 @@ function lastCue(text: string): number | undefined {
   return Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds) + Number(thousandths) / 1_000
 }
 
-/** The usage in the unit that the model is sold by; null if the provider states none and the sound's length is unknown. */
+/** The usage in the unit of the model's price; null if the provider states none and the sound's length is unknown. */
 function usageOf(
   { seconds: known }: TranscriptionRequest,
   traits: MediaTraits,

@@ -168,7 +168,7 @@ function decodeSampling(config: WireGenerationConfig): Sampling {
 
 const KEY_HEADER = 'x-goog-api-key'
 
-/** How to recognise a generate-content request: a beta version or verb in the path, client headers, or contents. */
+/** Recognises a generate-content request by a beta version or verb in the path, by client headers, or by `contents`. */
 export const recognition: Recognition = {
   headers: ['x-goog-api-client', KEY_HEADER],
   keyHeaders: ['x-provider3-api-key', KEY_HEADER],

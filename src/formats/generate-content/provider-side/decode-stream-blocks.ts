@@ -1,7 +1,7 @@
 /**
  * Decodes one candidate of a streamed generate-content answer. At most one text or thought block is open; a part of the other kind, a call,
- * a signature or the finish closes it. A call is complete in one part, unless the provider streams its arguments: then it stays open until
- * a part announces no further one.
+ * a signature or the finish closes it. A call is complete in one part, unless the provider streams its arguments. It then stays open until
+ * a part says that no other part follows.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'

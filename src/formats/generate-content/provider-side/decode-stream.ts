@@ -84,7 +84,7 @@ class ContentDecoder implements StreamDecoder {
     return []
   }
 
-  /** Holds back counts of only the prompt until the finish: for an interrupted stream, our own estimate is closer to the truth. */
+  /** Delays usage without output until the finish: for an interrupted stream, our own estimate is closer to the truth. */
   pushUsage(metadata: JsonValue | undefined): ChatEvent[] {
     const usage = decodeUsage(metadata) ?? this.unsaid
     this.unsaid = undefined

@@ -1,7 +1,7 @@
 /**
- * Encodes turns as the contents of a generate-content request. Neighbours with the same role become one content. Providers require that a
- * model content's calls are answered by as many functionResponse parts, in the same order, in a user content without other parts. Other
- * content of the user's turn (text, images of a result) follows in a separate content.
+ * Encodes turns as the contents of a generate-content request. Neighbours with the same role become one content. Providers require a user
+ * content after a model content with calls: one functionResponse part per call, in the same order, and no other parts. Other content of the
+ * user's turn (text, images of a result) follows in a separate content.
  */
 
 import { placeTurns } from '@/chat/places'

@@ -1,6 +1,6 @@
 import type { PlaceTable } from '@/chat/places'
 
-/** Where generate-content providers accept content: everywhere; media that a result can't contain follow it (encode-turns.ts). */
+/** Content that generate-content providers accept, by turn: all of it. Media that a result can't contain follow it (encode-turns.ts). */
 export const PLACES: PlaceTable = {
   user: {
     text: 'carried',

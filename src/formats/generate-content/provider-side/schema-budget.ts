@@ -18,7 +18,7 @@ export function schemaBudget({ tools, output }: Pick<ChatRequest, 'tools' | 'out
   return { work: bytes * 2, bytes }
 }
 
-/** The most bytes that schemas of `own` bytes may grow by. */
+/** Maximum growth in bytes of schemas that have `own` bytes. */
 export function grownBytes(own: number): number {
   return own === 0 ? 0 : own * (MAX_GROWTH - 1) + ALLOWANCE_BYTES
 }

@@ -164,7 +164,7 @@ export class BlockWriter {
   }
 
   private writeText(segment: Segment): Frame[] {
-    // Sources that arrive after their text need a text of their own, since a block without text would be refused when sent back.
+    // Sources that arrive after their text need a text of their own: providers refuse a block without text in the next request.
     const isLate = segment.isEnded && !segment.isOpen && segment.parts.length === 0 && segment.sources !== undefined
     const text = isLate ? urlsOf(segment) : takeParts(segment)
     return [

@@ -12,10 +12,10 @@ import { encodeMessage } from './encode-response'
 import { BlockWriter } from './encode-stream-blocks'
 
 /**
- * Encodes a messages stream: `message_start`, blocks with indexes from 0, `message_delta` with reason and usage, `message_stop`. States:
- * before the start; inside, where the block writer separates blocks; closed, after the terminator or an error, when nothing more is
- * written. Reason and usage are sent at the end, because some providers report usage after the reason. Only {@link StreamEncoder.end}
- * writes `message_stop`. Creates an encoder for one answer. Choices after the first are omitted.
+ * Creates the encoder of one answer. A messages stream has `message_start`, blocks with indexes from 0, `message_delta` with reason and
+ * usage, and `message_stop`. States: before the start; inside, while the block writer separates blocks; closed, after the terminator or an
+ * error. A closed encoder writes nothing. Reason and usage are sent at the end, because some providers report usage after the reason. Only
+ * {@link StreamEncoder.end} writes `message_stop`. Choices after the first are omitted.
  */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   return new MessageEncoder(context)

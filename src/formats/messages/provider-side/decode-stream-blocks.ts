@@ -1,7 +1,7 @@
 /**
- * Reads the blocks of a messages stream. A block opens with `content_block_start` (text and thinking also with a first delta, which some
- * backends send alone), receives deltas, and closes with `content_block_stop` or with the message. Blocks of unknown types are skipped.
- * Blocks are numbered by order, whatever index the provider sends.
+ * Reads the blocks of a messages stream. A block opens with `content_block_start`, receives deltas, and closes with `content_block_stop` or
+ * with the message. Some backends send no start, so text and thinking also open with a first delta. Blocks of unknown types are skipped.
+ * Blocks are numbered by order, not by the provider's index.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'

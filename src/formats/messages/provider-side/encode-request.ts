@@ -100,8 +100,8 @@ const JSON_INSTRUCTION =
   'Answer with one valid JSON object and nothing else: no explanation before or after it and no code fence around it.'
 
 /**
- * The output shape: a schema becomes `output_config.format`. For models without that (quirk `no-output-format`), and for JSON without a
- * schema, it becomes an instruction. A forced tool would change the content and could not be streamed as text.
+ * The output shape. A schema becomes `output_config.format`, or an instruction for models without that field (quirk `no-output-format`).
+ * JSON without a schema becomes an instruction. A forced tool would change the content and could not be streamed as text.
  */
 function encodeOutput(output: OutputShape, traits: TargetTraits, warnings: Warning[]): EncodedOutput {
   if (output.type === 'text') return {}
@@ -183,9 +183,9 @@ type EncodedReasoning = { thinking?: JsonObject; effort?: string }
 type ThinkingObstacles = { any?: string; budget?: string }
 
 /**
- * Uses the quirks `noThinking`, `adaptiveThinking` and `alwaysThinking`. Thinking is omitted, with a warning, if the API would refuse it:
- * with a forced tool call, in a continued assistant turn, in a tool loop that began without signed thinking, and with a too small output
- * limit.
+ * Uses the quirks `noThinking`, `adaptiveThinking` and `alwaysThinking`. Thinking is omitted, with a warning, if the API would refuse it.
+ * The API refuses it with a forced tool call or a too small output limit. It also refuses it in a continued assistant turn, and in a tool
+ * loop that began without signed thinking.
  */
 function encodeReasoning(
   reasoning: Reasoning | undefined,

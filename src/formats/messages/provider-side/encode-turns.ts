@@ -102,7 +102,7 @@ function encodeUserContent(turn: UserTurn, open: OpenCalls, context: ContentCont
   return [...results, ...said.flatMap((block) => encodeUserBlock(block, context))]
 }
 
-/** Adds an error result for each unanswered call to the front of the next message, since the API refuses calls without results. */
+/** Starts the next message with an error result for each unanswered call: the API refuses calls without results. */
 function answerOpenCalls(messages: Message[], open: OpenCalls, warnings: Warning[]): void {
   const unanswered = [...open.values()].flatMap(({ ids, answered }) => ids.slice(answered))
   if (unanswered.length === 0) return

@@ -1,6 +1,6 @@
 import type { PlaceTable } from '@/chat/places'
 
-/** Where messages providers accept content: the model's own messages contain only text; sound and videos are accepted nowhere. */
+/** Content that messages providers accept, by turn. The model's own messages contain only text; sound and videos are always refused. */
 export const PLACES: PlaceTable = {
   user: {
     text: 'carried',

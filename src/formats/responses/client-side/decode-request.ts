@@ -173,7 +173,7 @@ function echoRequest(request: WireRequest, body: JsonObject): JsonObject {
   }
 }
 
-/** How to recognise a responses request: by its path, or by `input`, which no other format has. */
+/** Recognises a responses request by its path, or by `input`, which no other format has. */
 export const recognition: Recognition = {
   headers: [],
   keyHeaders: [],

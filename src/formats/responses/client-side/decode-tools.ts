@@ -22,8 +22,8 @@ export type DecodedTools = {
 const OFFERED_BY_HABIT = /^(?:web_search|tool_search)(?:_|$)/
 
 /**
- * The request's tools, including those inside its items. A custom tool becomes a function with one text parameter, and a member of a
- * namespace a function with a combined name. Functions in the nested shape of chat-completions are accepted.
+ * The request's tools, including tools inside its items. A custom tool becomes a function with one text parameter. A member of a namespace
+ * becomes a function with a combined name. Functions in the nested shape of chat-completions are accepted.
  */
 export function decodeTools(request: WireRequest): DecodedTools {
   const names = createToolNames()

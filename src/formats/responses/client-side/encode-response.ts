@@ -38,7 +38,7 @@ export function encodeResponse(response: ChatResponse, context: AnswerContext): 
 /** The error of an answer that its provider ended with an error without a message. */
 export const MODEL_FAILED = { code: 'server_error', message: 'The model failed to answer.' }
 
-/** How the answer ended. With a refusal by the model, the response counts as complete. */
+/** The fields that tell the answer's end. With a refusal by the model, the response counts as complete. */
 export function endingOf(finish: FinishReason, hasRefusal: boolean): Ending {
   const isSaid = hasRefusal && finish.kind === 'content-filter'
   return encodeFinishReason(isSaid ? { kind: 'stop' } : finish)

@@ -1,8 +1,8 @@
 /**
- * Encodes the items of a streamed response. Each block becomes an item with its own index, assigned at its first content, so blocks may
- * interleave and empty blocks are not sent. Two things are delayed. A tool call is held until its second fragment, another block or its end
- * arrives. If its end arrives first, the call is whole, and an item with its proof is sent before it. An item's final event waits for the
- * next item or the end of the answer: only then is it known whether a limit cut the item off.
+ * Encodes the items of a streamed response. Each block becomes an item, whose index is assigned at its first content. So blocks may
+ * interleave, and empty blocks are not sent. A tool call is delayed until its second fragment, another block or its end arrives. If its end
+ * arrives first, the call is whole, and an item with its proof is sent before it. An item's final event is delayed until the next item or
+ * the end of the answer: only then is it known whether a limit cut the item off.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'

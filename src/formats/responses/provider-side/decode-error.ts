@@ -59,7 +59,7 @@ function isWord(value: JsonValue | undefined): boolean {
   return typeof value === 'string' && value !== '' && !/^\d+$/.test(value) && value !== 'failed'
 }
 
-/** An error inside a 200 response may contain its real status as a number in `code` or `status`, or as a code. */
+/** An error inside a 200 response may contain its real status in `code` or `status`, or a code that implies one. */
 function statusWithin(
   fields: JsonObject,
   kind: string | undefined,

@@ -1,7 +1,7 @@
 /**
  * Reads the items of a responses stream as blocks. Items are identified by their index in the output, never by id, which some services
  * change between events. A message has one block per part; any other item is one block. The final text of a finished part or item is only
- * used if no pieces came before, so no copy of the pieces is kept. Blocks are numbered by order, whatever index the provider sends.
+ * used if no pieces came before, so the pieces are not stored. Blocks are numbered by order, not by the provider's index.
  */
 import type { ChatEvent } from '@/chat/event'
 import { type Source, withoutPlaces } from '@/chat/sources'
@@ -231,7 +231,7 @@ export class BlockReader {
 
   closeAll(output: readonly JsonValue[] = []): ChatEvent[] {
     const items = output.filter(isJsonObject)
-    // If events were missing, indexes of the list differ from those of the events, so items are then found by id.
+    // If events were missing, the list has other indexes than the events. Items are then found by id.
     if (this.slots.size === 0) return items.flatMap((item, index) => this.done({ output_index: index }, item))
     const closed = [...this.slots.values()].flatMap((slot) => {
       if (!slot.isOpen) return []

@@ -118,7 +118,7 @@ const LOGPROBS_INCLUDE = 'message.output_text.logprobs'
 
 /**
  * Uses the quirk `noSampling`. Unless losses are accepted, throws a GatewayError `invalid_request` for stop sequences, which the format
- * lacks, and for log probabilities with that quirk: an answer that runs past a stop sequence is a different answer.
+ * lacks. With the quirk, it also throws for log probabilities. An answer that runs past a stop sequence is a different answer.
  */
 function encodeSampling(
   {

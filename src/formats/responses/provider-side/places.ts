@@ -1,6 +1,6 @@
 import type { PlaceTable } from '@/chat/places'
 
-/** Where responses providers accept content: the model's own messages contain only text. */
+/** Content that responses providers accept, by turn. The model's own messages contain only text. */
 export const PLACES: PlaceTable = {
   user: {
     text: 'carried',
