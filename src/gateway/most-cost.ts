@@ -1,4 +1,4 @@
-/** The most that a request can cost, for batches, which tell it before their lines run. */
+/** Computes the maximum cost of a request, for batches, which show their maximum cost before their lines run. */
 import type { ChatRequest } from '@/chat/request'
 import { EmbeddingOffer } from '@/gateway/embed/embedding-offer'
 import { quickSize } from '@/gateway/hold/hold-size'

@@ -11,7 +11,7 @@ const something = (least: Nano) => nano(Math.max(1, least))
 
 export type Asking<Asked extends keyof Ledger> = { ledger: Pick<Ledger, Asked>; seesBalance: SeesBalance }
 
-/** Throws the refusal that a reserve of `least` and of one token would get with any model. One round trip. */
+/** Throws the error that a reserve of `least` and of one token would get with any model. One round trip. */
 export async function refuseAsReserve(
   { ledger, seesBalance }: Asking<'refusalOf'>,
   payer: Payer,

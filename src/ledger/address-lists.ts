@@ -1,4 +1,4 @@
-/** The addresses that may use a key, by the account's and its own list, as text in Redis. Equal lists have equal texts. */
+/** The client addresses from which a key may be used, by its account's list and its own, as text in Redis. Equal lists give equal texts. */
 import { createBoundedMap } from '@/lib/bounded-map'
 import { createNetworks, type Networks } from '@/lib/networks'
 
@@ -17,7 +17,7 @@ const STORED = /^a(\S*) /
 const CAPACITY = 1_000
 const known = createBoundedMap<string, readonly Networks[]>(CAPACITY)
 
-/** The text stored between a key's secrets and its allowed models. Empty without a list. */
+/** Writes the lists as text, which Redis stores between the key's secrets and its allowed models. Empty without a list. */
 export function addressText(lists: AddressLists | undefined): string {
   return lists && lists.length > 0 ? `a${lists.map((list) => [...new Set(list)].sort().join()).join(';')} ` : ''
 }

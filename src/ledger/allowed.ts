@@ -1,4 +1,4 @@
-/** What a key may use, after all rules for it, as text in Redis. Equal permissions have equal texts, so texts can be compared. */
+/** A key's permission after all its rules: models, providers and data rules, as text in Redis. Equal permissions give equal texts. */
 import type { DataRule } from '@/chat/preferences'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonValue, parseJson } from '@/lib/json'
@@ -21,7 +21,7 @@ export function permissionOf({ allowedModels, allowedProviders, dataRules }: All
   return { allowedModels, allowedProviders, dataRules }
 }
 
-/** What both permissions allow: models and providers of both, under the rules of both. */
+/** The permission that two permissions have in common: models and providers of both, under the rules of both. */
 export function narrower(one: Allowed, other: Allowed): Allowed {
   const dataRules = [...(one.dataRules ?? []), ...(other.dataRules ?? [])]
   return {

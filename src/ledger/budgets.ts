@@ -4,7 +4,7 @@ import type { Nano } from '@/lib/money'
 export const BUDGET_SCOPES = ['account', 'member', 'key'] as const
 export type BudgetScope = (typeof BUDGET_SCOPES)[number]
 
-/** The smallest first. The last never ends. */
+/** From the shortest window to the longest. The window `total` never ends. */
 export const BUDGET_WINDOWS = ['day', 'week', 'month', 'total'] as const
 export type BudgetWindow = (typeof BUDGET_WINDOWS)[number]
 
@@ -12,7 +12,7 @@ export type BudgetWindow = (typeof BUDGET_WINDOWS)[number]
 type BudgetLimit = { limit: Nano; grant: Nano; grantAt: number }
 export type BudgetLimits = Partial<Record<BudgetWindow, BudgetLimit>>
 
-/** A scope with a budget, as in Postgres. The account's own has the account's id. */
+/** The budgets of one account, member or key, as in Postgres. For the scope `account`, `scopeId` is the account's id. */
 export type BudgetSnapshot = {
   scope: BudgetScope
   scopeId: string
@@ -54,7 +54,7 @@ export function windowEnd(window: BudgetWindow, ms: number): number | undefined 
   }
 }
 
-/** The charge per window at a time, from the `days` of a {@link BudgetSnapshot}. */
+/** The charges in each window that is current at `ms`, from the `days` of a {@link BudgetSnapshot}. */
 export function spentInWindows(
   { days, total }: Pick<BudgetSnapshot, 'days' | 'total'>,
   ms: number,

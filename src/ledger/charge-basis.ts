@@ -4,14 +4,14 @@ import type { UsageRecord } from './usage-record'
 export const CHARGE_BASES = [
   'provider', // the price of the provider's own counts, to the nano-USD
   'unpriced', // likewise, but the provider also counted tokens in a class that has no price here
-  'reclassified', // the provider's counts, but writes to a cache, told in one sum, are those of an hour, as was asked for
-  'relayed', // the provider's last word came before the end: our count of the output relayed, where that is more
-  'counted', // the provider said nothing: our own count
-  'forgiven', // nothing: the client left before the first byte, and it is one of a few that are free
-  'clamped', // the provider said more than the request could have used, or the hold could pay
-  'expired', // the gateway died: what its last renewal recorded, at least the input, at most what was held
-  'late', // a correction of what expired: the difference to the charge as it should have been
-  'unreadable', // the record's details were lost: what the ledger had charged
+  'reclassified', // the provider's counts; cache writes reported as one sum have the price of one-hour writes, as requested
+  'relayed', // the provider's last counts came before the end: our count of the relayed output, if that is more
+  'counted', // the provider sent no counts: our own count
+  'forgiven', // no charge: the client disconnected before the first byte, and a few such disconnects are free
+  'clamped', // the provider counted more than the request can use, or more than the hold could pay
+  'expired', // the gateway died: the cost at its last renewal, at least the input's, at most the hold
+  'late', // corrects the charge of an expired hold: the difference to the right charge
+  'unreadable', // the record's details were lost: the amount that the ledger had charged
 ] as const
 export type ChargeBasis = (typeof CHARGE_BASES)[number]
 

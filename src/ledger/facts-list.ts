@@ -1,15 +1,15 @@
 /** A usage record's facts (`usage-record.ts`) as a list, a quarter of the object's length, for Redis until it is in Postgres. */
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
-/** In the order of the list. */
+/** The names of the facts, in their order in the list. */
 const NAMES = [
-  'requestId', // null for the id of the hold
+  'requestId', // null if it is the hold's id
   'model',
-  'requestedModel', // null for the model
+  'requestedModel', // null if it equals `model`
   'provider',
   'upstreamModel',
   'clientFormat',
-  'providerFormat', // null for the client's
+  'providerFormat', // null if it equals `clientFormat`
   'rule',
   'flags',
   'stream',
@@ -32,7 +32,7 @@ type GivenFacts = Omit<Facts, 'routeReason' | 'providerCost'> & Partial<Facts>
 
 const LISTED: ReadonlySet<string> = new Set([...NAMES, 'usage'])
 
-/** Writes facts as a list: the values of {@link NAMES}, the usage's token counts, and an object with the rest and its units, if any. */
+/** Writes facts as a list: the values of {@link NAMES}, the token counts, and an object with other facts and units, if any. */
 export function listText(facts: GivenFacts, holdId: string): string {
   const list: unknown[] = NAMES.map((name) => (isSaid(name, facts, holdId) ? null : facts[name]))
   list.push(USAGE_NAMES.map((name) => facts.usage[name]))

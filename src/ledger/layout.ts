@@ -9,7 +9,7 @@ type Field = 'amount' | 'count' | 'limit' | 'text'
 /** Seven bytes are enough for every whole number that is exact in a double. */
 const CODES: Record<Field, string> = { amount: 'i7', count: 'i4', limit: 'i7', text: 's' }
 
-/** In the order of the string. */
+/** Each thing's fields, in their order in the string. */
 export const STORED_FIELDS = {
   account: {
     status: 'text',
@@ -69,7 +69,7 @@ export type StoredThing = keyof typeof STORED_FIELDS
 
 type Values = Record<string, string | number>
 const NO_LIMITS = { requestsPerMinute: -1, tokensPerMinute: -1, concurrency: -1 }
-/** The omitted fields of each form, with their values. For holds: open ones, and settled ones. */
+/** The fields that each short form omits, with the values that they then have. Holds have two: one for open and one for settled holds. */
 const USUAL: Record<StoredThing, readonly Values[]> = {
   account: [{ status: 'active', overrun: 0, hasBudgets: 0, hangUpHour: 0, hangUps: 0, ...NO_LIMITS }],
   key: [{ status: 'active', allowedModels: '', ...NO_LIMITS, monthlyBudget: -1, expiresAtMs: -1 }],
@@ -172,7 +172,7 @@ ${ofState.join('')}`
 }
 
 /**
- * The text of a script in which each field of an account, a key and a hold is a local variable, which costs a paid request less than
+ * The text of a script in which each field of an account, a key and a hold is a local variable, which is faster in a paid request than
  * tables. It must read each of them once, from a text, and write it by `local … = xText(x)`.
  */
 export function inLocals(script: string): string {

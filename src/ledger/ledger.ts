@@ -1,4 +1,4 @@
-/** The ledger: only here balances change, by atomic scripts on one shard, idempotent by id. */
+/** The ledger. Balances change only here, by atomic scripts on one shard. A call repeated with the same id changes nothing. */
 
 import { credit, readBalance, recentRecords, setAccountState } from '@/ledger/accounts/balances'
 import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from '@/ledger/accounts/key-states'
@@ -53,7 +53,7 @@ import type { UsageRecord } from './usage-record'
 export interface Ledger {
   /** Holds credit for one request after all checks, atomically. Loads the account and key if needed. */
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
-  /** Why a hold of this amount and one token would be refused now, for any model; undefined if it would not. */
+  /** The refusal that a hold of this amount and one token would get now with any model; undefined if it would be accepted. */
   refusalOf(payer: Payer, amount: Nano): Promise<Refusal | undefined>
   /** Extends deadlines and stores progress; outcomes are in the order of `renewals`. One call per shard. */
   renew(renewals: readonly Renewal[]): Promise<RenewOutcome[]>
@@ -173,7 +173,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
 /** Maximum number of accounts known to have budgets; a forgotten one costs its next request one more call. */
 const MAX_BUDGETED = 20_000
-/** Beyond this number, a key's first request is sent twice. */
+/** Maximum keys whose address lists are cached. For other keys, a request's reserve is sent twice. */
 const KEYS_WITH_ADDRESSES = 20_000
 
 /** Creates the dependencies that the parts of the ledger share. A call has the time limit of one command of `redis`. */

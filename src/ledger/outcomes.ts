@@ -12,7 +12,7 @@ import type { RequestFacts, UsageRecord } from './usage-record'
 export type { Payer } from '@/ledger/store/names'
 export type { KeySecrets } from './key-secrets'
 
-/** A request for credit. All checks and the hold are one atomic step. */
+/** A request to hold credit. All checks and the hold are one atomic step. */
 export type ReserveRequest = Payer & {
   /** The key's permission at planning time. Undefined = everything. */
   allowed?: Allowed

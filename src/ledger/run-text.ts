@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RedisClient } from './store/connection'
 
-/** The digests of all sent scripts: few, and all part of the program. */
+/** The digest of each script that was run, by its text. It stays small, because all scripts are part of the program. */
 const digests = new Map<string, string>()
 
 /** Runs a Lua script outside the ledger by its digest; the text is sent only if Redis doesn't know it. Rejects with the error of Redis. */

@@ -38,7 +38,7 @@ const LEDGER_LINES = [
   'XREAD COUNT 1 STREAMS @ 0',
   ...['XREADGROUP GROUP g c COUNT 1 STREAMS @ >', 'XINFO GROUPS @', 'XGROUP CREATE @ g 0'],
 ]
-/** Commands of the automatic check, and for numbers on pages. */
+/** Commands that the automatic check and the pages with metrics need. */
 const WATCHING_LINES = ['SCAN 0 COUNT 1', 'SSCAN @ 0', 'XREVRANGE @ + - COUNT 1']
 
 /** Permissions that the ledger needs. */

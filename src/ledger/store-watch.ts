@@ -240,7 +240,7 @@ function refusalOf(error: unknown): string {
   return cause instanceof Error ? cause.message : ''
 }
 
-/** Buffers of replicas and of the file don't count for the limit. Without a limit, the machine's memory is the limit. */
+/** Memory in use, without the buffers for replicas and for the append-only file. Without `maxmemory`, the machine's memory is the limit. */
 function readMemory(info: string): Pick<StoreState, 'memoryShare' | 'memoryLimit'> & { mayEvict: boolean } {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? ''
   const own = Number(field('maxmemory'))

@@ -13,16 +13,16 @@ import { listText, readFacts } from './facts-list'
 export const BILLING_RULES = [
   'usage', // complete answer, the provider's own usage
   'counted', // complete answer without usage: counted locally
-  'cut_usage', // beyond its output limit and stopped there: the last usage seen
+  'cut_usage', // stopped far beyond its output limit: the provider's last usage
   'cut_counted', // likewise, counted locally
-  'broken_usage', // broken after its first byte: the last usage seen
+  'broken_usage', // broken after its first byte: the provider's last usage
   'broken_counted', // likewise, counted locally
-  'disconnect_usage', // the client went away: the last usage seen, or the exact one after draining
+  'disconnect_usage', // the client disconnected: the provider's last usage, or the final one if we read to the end
   'disconnect_counted', // likewise, counted locally
-  'hangup_free', // the client went away before the first byte: one of a few that are free
-  'hangup_input', // likewise, beyond those: the input, counted locally
-  'expired', // the gateway died: what the last renewal recorded
-  'unreadable', // the record's details were lost: what the ledger had charged
+  'hangup_free', // the client disconnected before the first byte: one of the few free disconnects
+  'hangup_input', // likewise, after the free ones: the input, counted locally
+  'expired', // the gateway died: the cost at the last renewal
+  'unreadable', // the record's details were lost: the amount that the ledger had charged
 ] as const
 export type BillingRule = (typeof BILLING_RULES)[number]
 
@@ -47,7 +47,7 @@ export function toolsCost(tools: readonly ToolCharge[]): Nano {
   return nano(tools.reduce((sum, { cost }) => sum + cost, 0))
 }
 
-/** How a provider's counts and ours differ: twice or half of ours, or `clamped` (more than we charge). */
+/** How a provider's count differs from ours: more than twice ours, less than half, or `clamped` (more than we charge). */
 export const COUNT_GAPS = ['input_over', 'input_under', 'output_over', 'output_under', 'clamped'] as const
 export type CountGap = (typeof COUNT_GAPS)[number]
 
@@ -100,7 +100,7 @@ export type RequestFacts = {
   durationMs: number
   /** The id of the client's answer; undefined if derived from the request's id, or unknown. */
   answerId?: string | undefined
-  /** Only under rules of where content may go: the rules, and the terms that the catalogue then stated for the target. */
+  /** Only if rules restrict where content may go: the rules, and the target's terms in the catalogue at that time. */
   data?: { rules: string[]; terms: string } | undefined
   finish?: FinishKind | undefined
   /** The following five are for operators only. The provider's cost; undefined if unknown. */

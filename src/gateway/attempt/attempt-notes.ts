@@ -3,12 +3,12 @@ import type { CountsInDoubt } from '@/dialects/dialect'
 import { showFields } from '@/formats/body-fields'
 import type { Logger } from '@/lib/logger'
 
-/** Logs the fields that the target is not sent, if any. */
+/** Logs the request's fields that are not sent to the target, if any. */
 export function noteLeftOut(logger: Logger, requestId: string, fields: readonly string[]): void {
   if (fields.length > 0) logger.info('request_fields_left_out', { requestId, fields: showFields(fields) })
 }
 
-/** Logs that the cloud's own counts differ. The charge uses the counts in the answer. */
+/** Logs that the cloud's counts differ from those in the answer. The charge uses the counts in the answer. */
 export function noteDoubts(logger: Logger, requestId: string, provider: string) {
   return (counts: CountsInDoubt) => logger.warn('provider_counts_differ', { requestId, provider, ...counts })
 }

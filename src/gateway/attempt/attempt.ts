@@ -39,7 +39,7 @@ type AttemptInput = {
 
 /**
  * An answer to relay. `abandoned`: the client disconnected, or another attempt was faster, although the upstream may have been working. A
- * started stream may also be one that nobody waits for, and so may a complete answer that is read on.
+ * stream or a complete answer may also come after the client has disconnected, if it must still be charged.
  */
 export type StartedAnswer =
   | CompleteAnswer
@@ -178,7 +178,7 @@ function callOf(logger: Logger, input: AttemptInput, bodyText: string): Upstream
   }
 }
 
-/** The result of a call that is no longer awaited. */
+/** Ends a call whose result is no longer needed, and returns its result. */
 function abandon(answer: Awaited<ReturnType<typeof callUpstream>>): StartedAnswer {
   if (answer.kind === 'answer') answer.abort()
   else if (answer.failure.kind === 'unreachable' && answer.failure.isUnheard)
@@ -186,7 +186,7 @@ function abandon(answer: Awaited<ReturnType<typeof callUpstream>>): StartedAnswe
   return { kind: 'abandoned', hasSent: false }
 }
 
-/** The answer, or `abandoned` if nobody waits any more; its cost may still be owed. */
+/** The answer, or `abandoned` if the client disconnected or another attempt won. Its cost may still be charged. */
 function stillWanted({ call, attempt }: AttemptInput, answer: UpstreamAnswer, result: Result): Result {
   if (!attempt.isDropped) {
     if (result.kind === 'complete' || !attempt.isGivenUp(call.signal)) return result
@@ -248,7 +248,7 @@ function traitsOf({ call, request, attempt, refusedBetas }: AttemptInput): Targe
   }
 }
 
-/** The body to send, or an error that blames the request if the target's format can't express it. */
+/** The body to send. If the target's format can't express the request, the error for the client. */
 function encodeBody(logger: Logger, input: AttemptInput, body: JsonObject): JsonObject | GatewayError {
   const { call, attempt, providerFormat } = input
   const clientFormat = call.format
@@ -298,7 +298,7 @@ function pricedTier({ serviceTier }: ChatRequest, { serviceTiers }: Target): str
   return tier !== undefined && serviceTiers?.has(tier) ? tier : undefined
 }
 
-/** Limits the output to the model's maximum, which is all that the hold covers. */
+/** Limits the output to the model's maximum, since the hold covers no more. */
 function withinModel(request: ChatRequest, model: Model): ChatRequest {
   const { maxOutputTokens } = model
   return (request.maxOutputTokens ?? 0) > maxOutputTokens ? { ...request, maxOutputTokens } : request

@@ -1,4 +1,4 @@
-/** Reads a stream up to the commit point, the first content. A fault before it can lead to another target; later ones reach the client. */
+/** Reads a stream up to its first content, the commit point. An earlier fault leads to another target; later faults reach the client. */
 import type { ChatEvent } from '@/chat/event'
 import { UNWANTED, watchFor } from '@/lib/deadline'
 import { isJsonObject } from '@/lib/json'
@@ -17,11 +17,11 @@ export type CommittedStream = {
 
 type Committed = CommittedStream | { kind: 'failed'; failure: UpstreamFailure }
 
-/** The most text held back before content, in case an error follows a 200. Beyond it, the answer is sent to the client. */
+/** Maximum characters held back before the first content, in case an error follows a 200. Beyond it, the answer is sent to the client. */
 const MAX_HELD_CHARS = 256 * 1024
-/** Weight of an item in addition to its text. */
+/** Characters counted for each held item, in addition to its text. */
 const CHARS_PER_ITEM = 64
-/** The most items held including keep-alives. Later keep-alives are dropped, since a model may think for an hour. */
+/** Maximum items held, including keep-alives. Later keep-alives are dropped, since a model may think for an hour. */
 const MAX_HELD_AS_SENT = 64
 
 /**
@@ -66,7 +66,7 @@ export async function awaitContent(
   }
 }
 
-/** Whether every client can do without this item: a comment, or a ping equal to the item before. */
+/** Whether no client needs this item: it is a comment, or a ping that equals the item before. */
 function isKeepAlive({ sse, json, events }: StreamItem, before: StreamItem | undefined): boolean {
   if (events.length > 0) return false
   if (sse.data === undefined) return true
@@ -105,7 +105,7 @@ export const NOTHING_SAID: UpstreamFailure = {
   detail: 'the stream ended without content and without a finish reason',
 }
 
-/** Whether the event is worth showing by itself; so is an answer's finish. */
+/** Whether the event alone is content for the client. An answer's finish is content too. */
 export function isContent(event: ChatEvent): boolean {
   switch (event.type) {
     case 'text-delta':

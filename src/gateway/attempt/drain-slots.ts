@@ -4,7 +4,7 @@ import { SHARED } from '@/limits/shared-resources'
 
 /** Counts the calls that are read on, per provider and account. */
 export interface DrainSlots {
-  /** Takes one of `limit` slots and returns a function that frees it; undefined if all, or the account's share, are taken. */
+  /** Takes one of `limit` slots and returns a function that frees it; undefined if no slot, or none of the account's share, is free. */
   take(provider: string, accountId: string, limit: number): (() => void) | undefined
 }
 
@@ -54,7 +54,7 @@ export class ReadingOn {
     return this.giveBack !== undefined
   }
 
-  /** Lets the call continue if there is a slot; otherwise, or when its time is over, ends it. */
+  /** Lets the call continue if a slot is free. Otherwise, or at its time limit, calls `end`. */
   leave(end: () => void): void {
     const { drains, streams } = this.deps
     const giveBack = drains.take(this.provider, this.accountId, this.policy.maxConcurrent)

@@ -14,7 +14,7 @@ export type Failed = { error: GatewayError; failed: FailedAttempt }
 /** An answer that may have to be ended. */
 export type Answer = { kind: string; source?: { abort(): void } }
 
-/** Gets the result of each attempt that was not dropped. */
+/** Its methods are called with the result of each attempt that was not dropped. */
 export interface Judge<Started extends Answer> {
   /** An answer has begun, or there is none because the client disconnected. */
   answered(attempt: OpenAttempt<Started>, started: Started): void
@@ -62,7 +62,7 @@ export class OpenAttempt<Started extends Answer> implements CallHandle {
     this.answer(started)
   }
 
-  /** Ends with an answer that began, or with none because nobody waits for it. */
+  /** Reports an answer that began, or that there is none because the client disconnected. */
   answer(started: Started): void {
     if (this.isDropped) {
       started.source?.abort()
@@ -88,7 +88,7 @@ export class OpenAttempt<Started extends Answer> implements CallHandle {
     this.judge.crashed(error)
   }
 
-  /** Whether its result is no longer awaited; `client` fires when the client disconnects. */
+  /** Whether the attempt's result is no longer needed; `client` is aborted when the client disconnects. */
   isGivenUp(client: AbortSignal): boolean {
     return this.isDropped || (client.aborted && !this.readingOn?.isUnderWay)
   }

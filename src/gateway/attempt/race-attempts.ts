@@ -80,7 +80,7 @@ class RunningRace<Started extends Answer> implements Judge<Started>, Timed {
     this.startedMs = entry.deps.clock.monotonic()
   }
 
-  /** From now on, the attempt is charged even if this process dies. */
+  /** Opens an attempt, whose cost is charged from now on, even if this process dies. */
   open(permit: Permit, { request, meter, tools, writesForHour, serviceTier, listener }: Asked): OpenAttempt<Started> {
     const { call, hold, deps } = this.entry
     const { planned, number: attempts } = permit
@@ -144,7 +144,7 @@ class RunningRace<Started extends Answer> implements Judge<Started>, Timed {
     this.won.reject(error)
   }
 
-  /** Looks whether the attempts are too silent. */
+  /** Checks whether the attempts have been silent for too long. */
   onDue(): void {
     this.dueAtMs = coarseNowMs() + LOOK_MS
     const { deps, failover } = this.entry
@@ -170,7 +170,7 @@ class RunningRace<Started extends Answer> implements Judge<Started>, Timed {
     this.entry.begin(permit, this)
   }
 
-  /** Ends all attempts but the winner. One that lost to a later one counts as too slow, unless the client disconnected. */
+  /** Ends all attempts but the winner. If the winner began later, the loser counts as too slow, unless the client disconnected. */
   private endOthers(winner: OpenAttempt<Started>): void {
     const { deps, call, failover } = this.entry
     for (const other of this.underWay) {

@@ -1,7 +1,7 @@
 /**
- * Most events of a stream differ from their predecessor only in text, padding and counts. If two consecutive decoded events do, later
- * events of the same shape are recognised by the text around these values, without parsing. They have the same meaning; the decoder reads
- * their counts. Any other event is decoded, and the next two are compared again.
+ * Reads repeated stream events without parsing. Most events differ from the event before only in text, padding and counts. If two
+ * consecutive decoded events do, later events are recognised by the fixed text around these values, and the decoder reads their counts.
+ * Any other event is decoded, and the next two are compared again.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { RunningFields, StreamDecoder, TextPiece } from '@/formats/format'
@@ -40,7 +40,7 @@ type RepeatedItem = {
 /** The part of a decoder that reads counts. */
 type Teller = Pick<StreamDecoder, 'running' | 'pushUsage'>
 
-/** A copy of the provider's usage object. For each count, the entry has the object inside the copy that contains it. */
+/** A copy of the provider's usage object. `holders` has, for each count, the object inside the copy that contains the count. */
 type Counter = { usage: JsonObject; holders: (JsonObject | undefined)[] }
 
 const NO_EVENTS: readonly ChatEvent[] = []
@@ -93,7 +93,7 @@ export class RepeatPattern {
   }
 }
 
-/** The decoded event of a repeat: like the event that it repeats, but with the repeat's `text`. */
+/** The decoded event of a repeat: a copy of the repeated event with another `text`. */
 export function eventOf({ event }: RepeatedItem, text: string): TextPiece {
   const { type, choice, block } = event
   return { type, choice, block, text }
@@ -116,7 +116,7 @@ export function itemsOf({ items, repeats }: { items: StreamItem[]; repeats?: Rep
   return repeats ? [...repeats.pieces.map((piece) => itemOf(repeats.like, piece)), ...items] : items
 }
 
-/** A block that ends in CR may be incomplete, so it is not used as a pattern. */
+/** The pattern of an item; undefined if its block ends in CR, since the block may be incomplete. */
 function repeatedItem(item: StreamItem, running: RunningFields | undefined): RepeatedItem | undefined {
   const [event, more, another] = item.events
   if (another || (event?.type !== 'text-delta' && event?.type !== 'reasoning-delta')) return undefined

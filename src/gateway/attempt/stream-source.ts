@@ -38,13 +38,13 @@ export interface StreamSource {
   abort(): void
 }
 
-/** The failure of an answer far beyond its limit. It is not charged beyond its hold, but must be stopped. */
+/** The failure of an answer that is far longer than its limit. Its charge never exceeds the hold, but the call must be stopped. */
 export const RUNAWAY: UpstreamFailure = { kind: 'broken', detail: 'wrote far beyond its output limit' }
 
 /** How long a finished upstream may take to close, so that its connection can be reused. */
 const CLOSE_PATIENCE_MS = 1_000
 const MAX_EVENT_CHARS = 16 * 1024 * 1024
-/** Smaller bytes are single characters in UTF-8. */
+/** A byte below this value is a whole character in UTF-8. */
 const FIRST_OF_SEVERAL = 0x80
 
 /** Opens `answer` as a stream of `format`. */
@@ -130,7 +130,7 @@ class DecodedStream implements StreamSource, UpstreamSink {
     this.answer.abort()
   }
 
-  /** The events that the next bytes complete; undefined if none. */
+  /** Decodes the events that are complete with these bytes; undefined if there are none. */
   private batchOf(bytes: Uint8Array): StreamBatch | undefined {
     const text = this.parser.decode(bytes)
     // A character split between two reads belongs to the second one's text.
@@ -152,7 +152,7 @@ class DecodedStream implements StreamSource, UpstreamSink {
     return items.length > 0 || repeats ? { kind: 'items', items, repeats, wire } : undefined
   }
 
-  /** An incomplete block at the end of the stream. An end is added, so that it doesn't merge with later text. */
+  /** The incomplete block at the end of the stream, with a line end added, so that it doesn't merge with later text. */
   private tail(): StreamBatch | undefined {
     try {
       const items = this.parser.end().map((sse) => this.decode({ ...sse, raw: closed(sse.raw) }))
@@ -198,7 +198,7 @@ export const EMPTY_SOURCE: StreamSource = {
   abort: () => undefined,
 }
 
-/** Lets a finished provider close the connection itself, so that it can be reused. */
+/** Waits until a finished provider ends the response itself, so that the connection can be reused. */
 export async function letUpstreamClose(source: StreamSource): Promise<void> {
   const timer = setTimeout(() => source.abort(), CLOSE_PATIENCE_MS)
   for (let batch = await source.next(); batch.kind === 'items'; batch = await source.next());

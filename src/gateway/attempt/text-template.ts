@@ -1,4 +1,4 @@
-/** Templates of JSON texts that differ in a few values, as a stream's events do: the next event is read without parsing. */
+/** Templates of JSON texts that differ only in a few values. With them, a stream's next event is read without parsing. */
 
 /** A variable value. Without a name, it is a string found by its value. With a name, it is found by the name: a string or an integer. */
 export type TemplateSlot = { name?: string; isCount: boolean; value: string }
@@ -10,7 +10,7 @@ const BACKSLASH = 0x5c
 const SPACE = 0x20
 const ZERO = 0x30
 const NINE = 0x39
-/** The most digits of an integer: a number with more digits may exceed a safe integer. */
+/** Maximum digits of an integer: a number with more digits may not be a safe integer. */
 const MAX_COUNT_DIGITS = 15
 /** Unicode line ends. */
 const NEXT_LINE = 0x85

@@ -17,22 +17,22 @@ type Covered = Pick<HoldSize, 'amount' | 'bounds' | 'estimatedInput'>
 /** An offered tool, with the price at the answering target. */
 export type ToolTerms = Pick<ToolPrice, 'price' | 'cost' | 'per'> & {
   name: string
-  /** Uses charged if the answer doesn't report their number. */
+  /** The number of uses to charge if the answer doesn't report it. */
   unsaidUses: number
 }
 
 /**
- * Our tokenizer differs from the provider's. Our count of an answer beyond its limit only decides if it differs by more than this factor.
- * Otherwise honest answers would be cut, or wrong bills accepted: a provider whose vocabulary knows a script may count half as many tokens
- * as we do.
+ * Our tokenizer differs from the provider's: for some scripts, the provider may count half as many tokens as we do. So if an answer seems
+ * longer than its limit, our count decides only if it exceeds the limit by this factor. Otherwise honest answers would be cut, or wrong
+ * bills accepted.
  */
 const VOCABULARY_FACTOR = 2
-/** Short answers may differ by more than the factor. */
+/** Added to the factor, since the counts of short answers may differ by more. */
 const SLACK_TOKENS = 50
 /** The provider's count is confirmed if it exceeds ours by at most this factor. */
 const AGREEMENT_FACTOR = 1.25
 
-/** Decides the charge. For `unanswered`, it is the charge without free hang-ups, which the store counts. */
+/** Decides the charge. For `unanswered`, the ledger may still make it free, since it counts the free disconnects. */
 export function decideCharge(ending: Ending, seen: MeterReading, pricing: PriceList, covered: Covered): Charge {
   if (ending === 'refused' || (ending === 'unanswered' && seen.isUnreached)) return FREE
   const reading = ending === 'unanswered' ? onlyAsked(seen) : seen
@@ -69,7 +69,7 @@ export function claimedUsage(reading: MeterReading, estimatedInput: number): Usa
   return partialUsage(reading, estimatedInput)
 }
 
-/** `usage` with the tokens of pictures, if they have a price and the provider doesn't state them: an estimate, or all but the text. */
+/** Adds the tokens of pictures if they have a price and the provider states none: an estimate, or all output except the text. */
 export function withPictures(usage: Usage, reading: MeterReading, { lines }: PriceList): Usage {
   const { pictures, countedOutput } = reading
   if (!pictures || !lines || tokensOf(usage.units, 'output_image') > 0) return usage
@@ -79,7 +79,7 @@ export function withPictures(usage: Usage, reading: MeterReading, { lines }: Pri
   return withUnits({ ...usage, output }, usage.units, [{ billable: 'output_image', unit: 'token', count }])
 }
 
-/** The reading of an answer without output: only the input, by our own count. */
+/** The meter's reading for an answer without output: only the input, by our own count. */
 function onlyAsked({ countedInput, countedUnits }: MeterReading): MeterReading {
   const silence = { usage: null, isUsageStale: false, countedOutput: 0, hasOutput: false, finish: undefined }
   return { ...silence, ...(countedInput !== undefined && { countedInput }), ...(countedUnits && { countedUnits }) }
@@ -106,7 +106,7 @@ function chooseRule(ending: Exclude<Ending, 'refused'>, hasUsage: boolean): Bill
   }
 }
 
-/** Usage without final usage. Messages providers report the input at the start; output is the relayed text, if that is more. */
+/** The usage if there is no final one. Providers of `messages` report the input first; output is at least our count of the relayed text. */
 function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
   if (!reading.usage) {
     const uncached = reading.countedInput ?? estimatedInput
@@ -115,7 +115,7 @@ function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
   return { ...reading.usage, output: Math.max(reading.usage.output, reading.countedOutput) }
 }
 
-/** The same object if it is within the bounds. Confirmed `output` beyond them is charged as far as the hold pays for it. */
+/** Limits usage to the bounds; within them, returns the same object. Confirmed `output` beyond them is charged as far as the hold pays. */
 function boundUsage(stated: Usage, output: number, pricing: PriceList, { amount, bounds }: Covered): Usage {
   const { outputTokens: most } = bounds
   const claimed = pricing.lines ? unitsWithin(stated, pricing.lines, bounds.units) : stated
@@ -131,7 +131,7 @@ function withOutput(usage: Usage, output: number): Usage {
   return tokensWithin(usage, { output, reasoning: Math.min(usage.reasoning, output) })
 }
 
-/** The most output, from `low` to `high`, that `amount` pays for with `usage`; at least `low`. */
+/** The maximum output between `low` and `high` that `amount` can pay in addition to `usage`. */
 function mostPaid(usage: Usage, pricing: PriceList, amount: Nano, low: number, high: number): number {
   let [least, most] = [low, high]
   while (least < most) {
@@ -167,7 +167,7 @@ function isPossible(usage: Usage, pricing: PriceList, { inputTokens: input, outp
   return beyond !== undefined && inputTokens(usage) <= beyond.inputTokens && requestCost(pricing, usage) <= beyond.cost
 }
 
-/** The most that our tokenizer may count for an honest answer with a limit of `outputBound`. */
+/** The maximum that our tokenizer may count for an honest answer with the limit `outputBound`. */
 export function beyondLimit(outputBound: number): number {
   return outputBound * VOCABULARY_FACTOR + SLACK_TOKENS
 }
@@ -186,7 +186,7 @@ function confirmedOutput(
   return claimed <= counted * AGREEMENT_FACTOR ? claimed : counted
 }
 
-/** Adds the tools' cost, unless the provider has not answered. Uses that the rest of the hold can't pay are free: `clamped`. */
+/** Adds the tools' cost, unless the provider has not answered. Uses that the rest of the hold can't pay are free (`clamped`). */
 export function chargeTools(
   charge: Charge,
   terms: readonly ToolTerms[],

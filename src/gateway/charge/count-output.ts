@@ -1,4 +1,4 @@
-/** Counts an answer's text in the tokenizer's thread, if needed. One at a time, so that prompts' counts are not delayed. */
+/** Counts an answer's text in the tokenizer's thread, one answer at a time, so that the counts of prompts are not delayed. */
 import { countTextTokens } from '@/catalog/estimate'
 import { withDeadline } from '@/lib/deadline'
 import type { Said } from './kept-text'

@@ -5,7 +5,7 @@ export type Said = { texts: readonly string[]; unkeptTokens: number }
 
 /** Limit of stored text, longer than any model's answer. Tokens of text beyond it are only estimated. */
 const MAX_KEPT_CHARS = 1_000_000
-/** Number of chunks that are joined together: until then each chunk keeps its whole read buffer in memory. */
+/** Chunks collected before they are joined into one text. Until then each chunk keeps its whole read buffer in memory. */
 const PIECES_AT_ONCE = 64
 
 export class KeptText {

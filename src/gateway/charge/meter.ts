@@ -41,10 +41,10 @@ export type MeterReading = {
   unlistedFinish?: string
 }
 
-/** Our estimate of a text can be too high by this factor. */
+/** An answer is stopped when its estimate exceeds its limit by this factor, since an estimate can be far too high. */
 const RUNAWAY_FACTOR = 8
 const RUNAWAY_SLACK_TOKENS = 2_000
-/** An answer is counted again when it may have grown by this share of the distance to its limit, and by at least this many tokens. */
+/** After a count, the next one follows when the answer may have grown by this share of the remaining tokens, and by at least this many. */
 const RECOUNT_SHARE = 0.5
 const MIN_RECOUNT_TOKENS = 50
 
@@ -237,7 +237,7 @@ export class Meter {
     this.pictures++
   }
 
-  /** Uses must be paid even if no text follows. */
+  /** Records uses of tools. They must be paid even if no text follows. */
   private countUses(uses: ToolUses): void {
     this.toolUses = { ...this.toolUses, ...uses }
     if (Object.values(uses).some((count) => count > 0)) this.sawOutput = true

@@ -1,4 +1,4 @@
-/** The charge of an answer in progress: its target, the figures so far, and the hold that pays. */
+/** The charge of an answer in progress: its target, its usage so far, and the hold that pays for it. */
 import { listForAnswer, listOfTier, tierOfList } from '@/catalog/price'
 import type { PriceList, Pricing } from '@/catalog/types'
 import type { UnitCount } from '@/chat/units'
@@ -21,7 +21,7 @@ export type OpenCharge = {
   payer: Payer
   hold: Hold
   pricing: Pricing
-  /** The service tier that the provider was asked for; undefined if it chooses. */
+  /** The service tier in the request to the provider; undefined if the provider chooses. */
   serviceTier?: string | undefined
   /** Whether the operator bears the cost of a service tier without a price. */
   bearsTiers: boolean
@@ -36,15 +36,15 @@ export type OpenCharge = {
   isUnreached?: true
   /** Calls of this request that lost to a faster one, and their known cost to us. */
   outrun?: NonNullable<RequestFacts['outrun']>
-  /** Our count of the output, if needed, and the estimate then, which may have grown. `tokens`: undefined if counting failed. */
+  /** Our count of the output (undefined if it failed), and the estimate at the time of the count. Undefined if not counted. */
   counted?: { tokens: number | undefined; ofGuess: number }
   /** Our count of the input, if the provider reports none and it was counted; else an estimate is used. */
   countedInput?: number | undefined
   /** Units charged if the provider states no usage; undefined for conversations and embeddings. */
   countedUnits?: readonly UnitCount[]
-  /** Gets the number of written tokens of a complete answer. */
+  /** Called with the number of written tokens of a complete answer. */
   permit: { wrote(tokens: number): void }
-  /** A further listener for ending and cost, called before the last bytes of a successful answer are sent. */
+  /** Called with the ending and the charge, before the last bytes of a successful answer are sent. */
   onSettled?: ((ending: Ending, charge: Charge) => void) | undefined
   /** The request's log line. */
   line: RequestLine
@@ -64,7 +64,7 @@ export function progressOf(open: OpenCharge, clock: Clock): Progress {
   return { cost: charge.cost, facts }
 }
 
-/** The meter's reading. If cache writes are reported as one sum, they count as the more expensive class if the request asked for that. */
+/** The meter's reading. If cache writes are reported as one sum and the request asked for one-hour writes, they count as such. */
 export function readingOf(open: OpenCharge): MeterReading {
   const { meter, writesForHour, counted, countedInput, countedUnits, isUnreached } = open
   const reading = meter.reading()
@@ -115,7 +115,7 @@ export function billOf(open: OpenCharge, reading: MeterReading, charge: Charge):
   return { ...bill, outrun, ...(providerCost !== undefined && { providerCost: nano(providerCost + outrun.cost) }) }
 }
 
-/** Our cost of a started and abandoned call: its usage so far, and at least the input by our count. */
+/** Our cost of a call that was started and abandoned, for its usage so far: at least the input by our own count. */
 export function costThrownAway(open: OpenCharge): Nano | undefined {
   const reading = readingOf(open)
   const { hold, tools } = open

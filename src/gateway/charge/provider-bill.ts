@@ -18,7 +18,7 @@ export type ProviderBill = Pick<
 
 /** The provider's count and ours differ suspiciously if one exceeds the other by this factor. */
 const FAR_APART = 2
-/** To be suspicious, the two counts must also differ by this many tokens: providers add to prompts, and tokenizers differ. */
+/** Only larger differences are suspicious, since providers add text to prompts and tokenizers differ. */
 const INPUT_SLACK_TOKENS = 1_500
 const OUTPUT_SLACK_TOKENS = 500
 /** A larger stated cost is ignored, so that sums fit into their column. */
@@ -32,7 +32,7 @@ export function providerBill(
   { estimatedInput }: Pick<HoldSize, 'estimatedInput'>,
   tools: readonly ToolTerms[] = [],
 ): ProviderBill {
-  // The tokens that a provider reads for its tools are unknown.
+  // The number of input tokens that a provider adds for its tools is unknown.
   const hasTools = charge.kind === 'charge' && charge.tools !== undefined
   const toolCost = costOfTools(tools, reading.toolUses, charge)
   const stated = reading.isUsageStale ? undefined : reading.statedCost
@@ -57,14 +57,14 @@ function plausible(cost: number | undefined): Nano | undefined {
   return cost !== undefined && cost <= MAX_PROVIDER_COST ? nano(cost) : undefined
 }
 
-/** The provider's count and ours, if suspiciously different. Output with hidden reasoning is not compared. An early usage has no output. */
+/** The provider's count and ours, if suspiciously different. Output with hidden reasoning or early usage is not compared. */
 function differingCounts(
   usage: Usage,
   { countedOutput, isUsageStale }: MeterReading,
   localInput: number,
   { isClamped, hasTools }: { isClamped: boolean; hasTools: boolean },
 ): DifferingCounts | undefined {
-  // A sum of exact counts may be beyond exact numbers.
+  // The sum of exact counts may be larger than an exact number.
   const providerInput = Math.min(inputTokens(usage), Number.MAX_SAFE_INTEGER)
   const inputGap = hasTools ? undefined : gapOf(providerInput, providerInput, localInput, INPUT_SLACK_TOKENS)
   const outputGap = isUsageStale
@@ -78,7 +78,7 @@ function differingCounts(
   return { gaps, providerInput, providerOutput: usage.output, localInput, localOutput: countedOutput }
 }
 
-/** Whether the provider counted far more than we did, or far less. */
+/** Whether the provider counted far more than our count `local`, or far less. */
 function gapOf(least: number, most: number, local: number, slack: number): 'over' | 'under' | undefined {
   if (least > local * FAR_APART && least - local > slack) return 'over'
   if (most * FAR_APART < local && local - most > slack) return 'under'

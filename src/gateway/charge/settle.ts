@@ -81,7 +81,7 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
   return charge
 }
 
-/** Lists a hang-up among the account's failed requests. The returned charge applies unless the ledger says that it is free. */
+/** Lists a client's disconnect among the account's failed requests. Its charge applies unless the ledger makes it free. */
 function noteHangUp(
   { failures, metrics }: SettleDeps,
   open: OpenCharge,
@@ -101,7 +101,7 @@ function noteHangUp(
   return cost === 0 ? { ...due, cost, rule: 'hangup_free' } : due
 }
 
-/** Lists a started answer without content that is free: it has no usage record. */
+/** Lists a started answer without content and without charge, because it has no usage record. */
 function noteFailure(failures: FailureNotes, { facts, payer }: OpenCharge, ending: Ending): void {
   if (ending !== 'broken' && ending !== 'complete') return
   const { requestId, requestedModel: model, clientFormat: format } = facts

@@ -1,4 +1,4 @@
-/** Limits the memory of vectors, until the client has them: thousands of short texts are answered with many megabytes. */
+/** Limits the memory that holds vectors until they are sent: the answer to thousands of short texts has many megabytes. */
 import type { EmbeddingRequest } from '@/chat/embedding'
 import { GatewayError } from '@/chat/error'
 import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
@@ -14,7 +14,7 @@ type Asked = Pick<EmbeddingRequest, 'dimensions' | 'inputs'>
 
 /** The number of dimensions of most models' vectors. */
 const USUAL_DIMENSIONS = 1_536
-/** Memory of a number in base64 or parsed. Digits take three times as much, but are written in pieces or for few vectors. */
+/** Memory per number, in base64 or parsed. As decimal text it is three times as much, but that is written in pieces or for few vectors. */
 const BYTES_PER_NUMBER = 8
 /** Answers below this size are not counted: the process has enough memory for all of them. */
 const SMALL_BYTES = 256 * 1024

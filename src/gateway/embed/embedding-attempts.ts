@@ -95,7 +95,7 @@ async function attemptEmbedding(
           noteFailure(deps.logger, call.requestId, permit, result, call.format === attempt.providerFormat),
         )
       answers.push(result)
-      // The target is making progress.
+      // The silence of the target is measured from its latest answer.
       attempt.sinceMs = deps.clock.monotonic()
     }
     attempt.begin({ kind: 'embedded', answers, inputs: inputs.length })
@@ -133,7 +133,7 @@ async function askOnce(
   if (answer.kind === 'failed') return answer.failure
   const read = await answer.readAll(MAX_ANSWER_BYTES)
   if (read.kind === 'failed') return answer.named(read.failure)
-  // The list can only stay unparsed if it is the whole answer in the caller's format and encoding.
+  // The list of vectors stays unparsed only if it is the whole answer in the caller's format and encoding.
   const isWhole = isOwn && end - start === request.inputs.length
   const written = isWhole && encoding === request.encoding ? encoding : undefined
   // A small request may have an answer of many megabytes, whose decoding must wait its turn.

@@ -1,4 +1,4 @@
-/** Turns an embeddings request into an offer to the ledger: the most that its inputs can cost, or less once they are counted. */
+/** Turns an embeddings request into an offer to the ledger: the maximum cost of its inputs, or a smaller one after counting them. */
 import { atBatchPrice } from '@/catalog/batch-price'
 import { boundOfInputs, countedBoundOfInputs } from '@/catalog/embedding-size'
 import { inputCost, worstCaseCost } from '@/catalog/price'

@@ -1,4 +1,4 @@
-/** Settles an embeddings request and answers the client. The cost is known before the first byte, because all vectors are there. */
+/** Settles an embeddings request and answers the client. The cost is known before the first byte, because all vectors have arrived. */
 import { countInputs, estimateInput } from '@/catalog/embedding-size'
 import type { EmbeddingAnswer } from '@/chat/embedding'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'

@@ -5,9 +5,9 @@ import type { Payer, Refusal, ReserveOutcome } from '@/ledger/outcomes'
 import { nanoToUsd } from '@/lib/money'
 import type { HoldSize } from './hold-size'
 
-/** Seconds until a retry if other open requests hold the credit, which have probably ended by then. */
+/** `retry-after` if other open requests hold the credit: they have probably ended by then. */
 const TRANSIENT_RETRY_SECONDS = 2
-/** When to retry if the store takes no requests. Its state is checked every second, but people must repair a full store. */
+/** `retry-after` if the store takes no requests. Its state is checked every second, but a person must repair a full store. */
 const CLOSED_RETRY_SECONDS = 5
 
 /** Whether the payer's member may see the account's balance; false if unknown. Never rejects. */
@@ -130,7 +130,7 @@ const WINDOW_BUDGET: Record<BudgetWindow, string> = {
   total: 'total budget',
 }
 
-/** A key may see figures of its own and its member's budgets. Of the account's budgets it only sees that one is used up. */
+/** A key may see figures of its own and its member's budgets. If an account's budget is used up, the key sees only this fact. */
 function overScopeBudget(
   outcome: Extract<ReserveOutcome, { kind: 'over_budget' }>,
   fileTokens: number | undefined,
@@ -159,7 +159,7 @@ function overScopeBudget(
   })
 }
 
-/** Explains how to make files cheaper, since their reservation is rarely charged in full. */
+/** Explains how to reserve less for files, since the reserved amount is rarely charged in full. */
 function fileHint(fileTokens: number | undefined): string {
   if (fileTokens === undefined) return ''
   return (
@@ -197,7 +197,7 @@ function rateLimited(outcome: Extract<ReserveOutcome, { kind: 'rate_limited' }>)
   })
 }
 
-/** Formats define no headers for a limit of open requests. */
+/** Our own headers for the limit of concurrent requests, since the formats define none. */
 function concurrencyHeaders(limit: number): Record<string, string> {
   return { 'x-ratelimit-limit-concurrency': String(limit), 'x-ratelimit-remaining-concurrency': '0' }
 }

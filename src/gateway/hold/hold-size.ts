@@ -13,11 +13,11 @@ import { assert } from '@/lib/assert'
 import { MAX_NANO, type Nano, nano, ZERO_NANO } from '@/lib/money'
 import type { Plan, PlannedTarget } from '@/routing/plan/plan'
 
-/** The input and output that a hold covers. Input above a close estimate (`beyond`) is accepted up to the body's bytes, if it is paid. */
+/** The usage that a hold covers. `beyond`: the provider's input above a close estimate is accepted up to this many tokens and this cost. */
 export type Bounds = {
   inputTokens: number
   outputTokens: number
-  /** The most units beside tokens, and the most tokens of sounds and pictures; missing if the models have no such prices. */
+  /** Maximum units other than tokens, and maximum tokens of sounds and pictures; missing if the models have no such prices. */
   units?: readonly UnitCount[]
   beyond?: { inputTokens: number; cost: Nano }
 }
@@ -54,7 +54,7 @@ function targetOf({ target }: PlannedTarget): Target {
   return target
 }
 
-/** The most bytes by which schemas can grow at any target of the model. */
+/** Maximum bytes by which a target's format makes the request's schemas longer, over all targets of the model. */
 function grownBytes({ prompt: { schemaBytes }, plan: { targets } }: Sized, model: Model): number {
   if (schemaBytes === 0) return 0
   let most = 0
@@ -65,7 +65,7 @@ function grownBytes({ prompt: { schemaBytes }, plan: { targets } }: Sized, model
   return most
 }
 
-/** The most input tokens, including the text that tools add at any target of the model. */
+/** Maximum input tokens at any target of the model, including the text that tools add. */
 function boundWithTools(tools: readonly ServerTool[], { targets }: Sized['plan'], model: Model, bound: number): number {
   const own = targets.filter((planned) => planned.model === model).map(({ target }) => target)
   return inputWithTools(tools, own, bound, model.contextLength)
@@ -77,7 +77,7 @@ function toolsCost({ request: { serverTools }, plan: { targets } }: Sized): Nano
   return dearestTools(serverTools, targets.map(targetOf))
 }
 
-/** A closer size, if the balance does not cover the quick one: an exact count times the safety factor; `quick` if parts are unknown. */
+/** A closer size, for when the balance can't pay `quick`: an exact count times the safety factor. `quick` if parts can't be counted. */
 export async function exactSize(sized: Sized, quick: HoldSize, accountId = ''): Promise<HoldSize> {
   const { request, prompt } = sized
   if (request.nativeOnly?.length || request.hostedHistory?.length) return quick
@@ -89,7 +89,7 @@ export async function exactSize(sized: Sized, quick: HoldSize, accountId = ''): 
   return withRoomBeyond(sizeFor(sized, quick.estimatedInput, bound), quick.bounds.inputTokens)
 }
 
-/** The largest output limit that `available` pays for at all models, if below theirs; undefined below {@link MIN_LOWERED_CAP}. */
+/** The largest output limit that `available` can pay at all models, if it is lower than theirs; undefined below {@link MIN_LOWERED_CAP}. */
 export function affordableCap(sized: Sized, size: HoldSize, available: Nano): number | undefined {
   const { request, plan } = sized
   const { models } = plan

@@ -128,7 +128,7 @@ class OpenHold implements Renewable {
     }
   }
 
-  /** Settles the hold: free if `freePerHour` leaves the account a free hang-up. Resolves to the outcome, if the store has answered. */
+  /** Settles the hold; a disconnect is free if fewer than `freePerHour` were. Resolves to the outcome, if the store has answered. */
   settle(charge: Due, facts: RequestFacts, freePerHour?: number): Promise<SettleOutcome | undefined> {
     this.ending ??= this.end(charge, facts, freePerHour)
     return this.ending

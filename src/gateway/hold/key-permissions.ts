@@ -8,7 +8,7 @@ export interface KeyPermissions {
   note(keyId: string, allowed: Allowed): void
 }
 
-/** Number of remembered keys. For others the first request is planned twice. Keys without restrictions need no entry. */
+/** Maximum remembered keys. For another key with restrictions, the first request is planned twice. */
 const CAPACITY = 20_000
 
 export function createKeyPermissions(): KeyPermissions {

@@ -32,7 +32,7 @@ export class ChatOffer implements Offer {
     private readonly isCounted = false,
   ) {}
 
-  /** First an exact count instead of the cheap bound; then, if the caller set no output limit, the largest limit that is paid for. */
+  /** The first smaller offer has an exact count. If the caller set no output limit, the next one has the largest limit that can be paid. */
   async shrink(available: Nano, accountId: string): Promise<ChatOffer | undefined> {
     const canLower = this.request.maxOutputTokens === undefined
     const size = this.isCounted ? this.size : await exactSize(this, this.size, accountId)

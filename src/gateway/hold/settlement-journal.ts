@@ -56,7 +56,7 @@ type JournalOptions = Pick<Parameters<typeof openJournalFile>[0], 'syncData'> & 
 /** Pause between two syncs, each of which includes all lines written meanwhile. */
 const SYNC_MS = 50
 const FILE_MS = 5_000
-/** The size limit of the files: enough for minutes of a busy gateway without Postgres. By then Redis has saved its own file. */
+/** Maximum size of the files: enough for minutes of a busy gateway without Postgres. By then Redis has saved the charges to disk. */
 const MAX_BYTES = 64 * 1024 * 1024
 /** Delay of the next try after a failed write. */
 const RETRY_MS = 1_000
@@ -152,7 +152,7 @@ class FolderJournal implements OpenJournal {
       const { settlements, unreadable } = readSettlements(text)
       if (unreadable > 0) logger.warn('settlement_journal_torn', { file: name, lines: unreadable })
       for (const settlement of settlements) {
-        // A line with a decision whether a disconnect is free is kept, in whatever order lines and files are read.
+        // A settlement without `freePerHour` has the ledger's decision about a disconnect. It wins, in any order of lines and files.
         const isDecided = latest.has(settlement.holdId) && latest.get(settlement.holdId)?.freePerHour === undefined
         if (!isDecided || settlement.freePerHour === undefined) latest.set(settlement.holdId, settlement)
       }
@@ -163,7 +163,7 @@ class FolderJournal implements OpenJournal {
     return [...latest.values()]
   }
 
-  /** The current file, or a new one if that is old: another process may have taken an old one over. */
+  /** The current file, or a new one if the current one is old, since another process may have taken over an old file. */
   private fileAt(nowMs: number): WrittenFile {
     if (this.current && nowMs - this.current.openedMs < this.fileMs) return this.current
     this.endCurrent()

@@ -3,8 +3,8 @@
  * with the same id after growing pauses. Acknowledged ones are kept for a few seconds and sent again if the store goes away, since it may
  * have lost them. Repeats are harmless. The journal covers machines that lose gateway and store together.
  *
- * An answer needs nothing of the ledger's reply. It ends once its settlement is in the journal and written to the ledger's connection: a crash
- * of either process then loses nothing, and Redis runs later commands of this gateway after it.
+ * An answer doesn't wait for the ledger's reply. It ends once its settlement is in the journal and written to the ledger's connection. Then
+ * a crash of either process loses nothing, and Redis runs later commands of this gateway after it.
  */
 import type { Ledger } from '@/ledger/ledger'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
@@ -80,10 +80,10 @@ export function createSettler(
           const isAgain = isRepeat || failures > 0
           outcome =
             resolution.kind === 'settle'
-              ? // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
+              ? // The reserve was acknowledged before the answer, so the charge is forced even if the store has lost the hold since.
                 await ledger.settle(resolution.settlement, isAgain ? AGAIN : BY_FORCE, waiting)
               : void (await ledger.release(resolution))
-          // Most repetitions only find that the earlier settlement is still there.
+          // Most repetitions only show that the earlier settlement is still stored.
           if (outcome && !(isRepeat && outcome.kind === 'already_settled')) note(outcome, resolution)
           // If the account is unknown, the settlement may be another installation's, whose journal is in the same folder.
           if (outcome?.kind === 'already_released') journal.forget(idOf(resolution))
@@ -155,7 +155,7 @@ export function createSettler(
   }
 }
 
-/** A wait for an acknowledgement, with a timeout. With `file`, which has the settlement once flushed, it ends when the command is sent. */
+/** A wait for an acknowledgement, with a timeout. If the journal's `file` has the settlement, the wait ends once the command is sent. */
 class Waiting implements Timed, SentListener {
   readonly dueAtMs = dueIn(PATIENCE_MS)
   readonly told = Promise.withResolvers<SettleOutcome | undefined>()
@@ -186,7 +186,7 @@ function giveUp(): undefined {
   return undefined
 }
 
-/** Whether the answer waits for the ledger: it decides whether a hang-up is free. */
+/** Whether the answer waits for the ledger, which decides whether a disconnect is free. */
 function needsOutcome(resolution: Resolution): boolean {
   return resolution.kind === 'settle' && resolution.settlement.freePerHour !== undefined
 }

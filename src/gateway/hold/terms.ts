@@ -75,7 +75,7 @@ export abstract class Negotiation<Offered extends Offer> {
     return this
   }
 
-  /** Offers by the remembered permissions. Before a refusal, the ledger is asked for the current ones. */
+  /** Makes an offer by the remembered permissions. If they allow no target, reads the current ones from the ledger. */
   private async offerBelieved(believed: Allowed): Promise<Offered> {
     const { ledger, permissions } = this.terms
     try {

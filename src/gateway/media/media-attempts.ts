@@ -19,7 +19,7 @@ import type { UpstreamFailure } from '@/upstream/failure'
 import type { MediaDeps, MediaRequestCall } from './media-call'
 import { likelyUnits, type MediaOffer } from './media-offer'
 
-/** A whole answer, a streamed one with its first bytes, or none because nobody waits for it. */
+/** A whole answer, a streamed one with its first bytes, or none because the client disconnected or another attempt won. */
 export type StartedMedia =
   | { kind: 'whole'; answer: MediaAnswer }
   | { kind: 'stream'; source: UpstreamAnswer; reader: MediaReader; first: MediaPiece }
@@ -116,7 +116,7 @@ async function ask(
   return await readStart(own, answer, traits)
 }
 
-/** Such answers are sounds or pictures as well as texts. */
+/** The answers may be sounds, pictures or texts. */
 const ANY_ANSWER = { accept: '*/*' }
 
 async function readStart(
@@ -137,7 +137,7 @@ async function readStart(
   return decoded ? { kind: 'whole', answer: decoded } : { failed: answer.named(NOT_ASKED_FOR) }
 }
 
-/** The first piece with bytes for the client. Until then, a fault leads to the next target. */
+/** Reads up to the first piece with bytes for the client. After a fault before it, the next target is called. */
 async function firstPiece(answer: UpstreamAnswer, reader: MediaReader): Promise<MediaPiece | UpstreamFailure> {
   for (;;) {
     const chunk = await answer.read()

@@ -75,7 +75,7 @@ class MediaRelay implements UpstreamSink {
     void this.hangUp()
   }
 
-  /** Settled before the client gets the end. */
+  /** Sends a piece to the client. Settles before it sends the last one. */
   private send(piece: MediaPiece): Promise<void> | undefined {
     this.observe(piece)
     if (piece.error) return this.failUpstream({ kind: 'refused', error: piece.error })
@@ -93,7 +93,7 @@ class MediaRelay implements UpstreamSink {
 
   private failUpstream(failure: UpstreamFailure): Promise<void> {
     const { call, started, provider, open } = this.relaying
-    // The call's own end after its client's disconnect is no fault of the provider.
+    // If the client disconnected, the failure is our own end of the call and not the provider's fault.
     if (call.signal.aborted) return this.hangUp()
     const isOwn = open.facts.providerFormat === open.facts.clientFormat
     return this.fail(toGatewayError(started.source.named(failure), provider, isOwn))
@@ -142,7 +142,7 @@ class MediaRelay implements UpstreamSink {
     giveBack()
   }
 
-  /** What was relayed must be paid, even if the provider never said what it used. */
+  /** Records the likely usage if the provider reported none, because the relayed bytes must be paid. */
   private observeLikely(): void {
     const { open, started } = this.relaying
     if (open.meter.reading().usage || !started.reader.likelyUsage) return

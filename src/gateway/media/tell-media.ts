@@ -44,7 +44,7 @@ export async function tellMedia(
   return new Response(answer.body, { headers })
 }
 
-/** Records the usage of a request whose provider counts only what it was sent. */
+/** Records the usage of a request whose price depends only on its input, which we know exactly. */
 function observeExact({ meter, pricing }: OpenCharge, { request }: MediaRequestCall): void {
   const units = request.most.filter(({ billable, unit }) =>
     pricing.lines?.some((line) => line.billable === billable && line.unit === unit),

@@ -1,6 +1,6 @@
 /**
  * Ends a stream that we stop in the middle: closes open blocks and finishes with reason "length", in the client's format. If the provider's
- * own events were passed through, an encoder is first brought to the same state; its output is dropped. It needs the real texts if the
+ * own events were passed through, an encoder first gets the same events, and its output is dropped. It needs the real texts if the
  * format's final events repeat them.
  */
 import type { ChatEvent } from '@/chat/event'

@@ -1,4 +1,4 @@
-/** Reads an upstream on after its client disconnected, within limits, to get usage that the relayed text does not show. */
+/** Reads the rest of an upstream's answer after the client disconnected, within limits, for usage that the relayed text does not show. */
 import type { DisconnectPolicy } from '@/catalog/types'
 import type { ChatEvent } from '@/chat/event'
 import { itemsOf } from '@/gateway/attempt/repeats'
@@ -9,7 +9,7 @@ import type { RelayedAnswer } from './relayed'
 
 type ReadingPolicy = Exclude<DisconnectPolicy, { kind: 'abort' }>
 
-/** The most text that is read on: far more than any answer has. */
+/** Maximum characters read after the disconnect: far more than any answer has. */
 const MAX_DRAIN_CHARS = 16 * 1024 * 1024
 
 /** The policy for reading the rest of an answer after its client disconnected; undefined if it is not read. */

@@ -40,7 +40,7 @@ export async function relayJson(answer: RelayedAnswer, { response, raw }: Comple
   }
 }
 
-/** If less than this share of an answer is paid for, it is not delivered in full. A count is not more exact. */
+/** If less than this share of an answer is paid for, it is not delivered in full. Our counts are not exact enough for a larger share. */
 const WHOLE_SHARE = 0.8
 
 /** The paid share of an answer far beyond its limit; undefined if it is sent as a whole, as nearly always. */

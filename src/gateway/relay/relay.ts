@@ -26,7 +26,7 @@ export function relay(started: StartedAnswer, answer: RelayedAnswer): Soon<Respo
   }
 }
 
-/** The longest text of one event. Short events keep text within the answer's limit separate from text beyond it. */
+/** The longest text of one event. Events are short, so that the answer can be cut close to its limit. */
 const PIECE_CHARS = 256
 
 /** Events as separate items, with texts split as in a stream. */

@@ -53,7 +53,7 @@ type AnsweringAttempt = {
   readonly listener?: AttemptListener | undefined
 }
 
-/** An answer from start to end: its charge and its repairs. */
+/** An answer from its start to its end, with its charge and the corrections made to it. */
 export class RelayedAnswer implements PassHooks, HeaderFacts {
   readonly provider: Provider
   readonly providerFormat: Format
@@ -62,7 +62,7 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
   readonly leftOut: readonly string[]
   readonly listener: AttemptListener | undefined
   readonly context: AnswerContext
-  /** Whether the model may have reasoned unseen, by the catalogue and the request. */
+  /** Whether the answer may contain hidden reasoning, by the catalogue and the request. */
   readonly mayReason: boolean
   readonly upstreamMs: number
   readonly loweredCap: number | undefined

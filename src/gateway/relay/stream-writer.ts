@@ -36,10 +36,10 @@ export type Written =
 export class StreamWriter {
   private readonly passing: PassingStream | undefined
   private readonly outline = new Outline()
-  /** Created when first needed: a passed-through stream needs it only if it breaks. */
+  /** Created when first needed. A stream of the provider's own events needs an encoder only if it breaks. */
   private encoder: StreamEncoder | undefined
   private frameCount = 0
-  /** An event that the meter has seen and that waits for a count. */
+  /** An item that the meter got already, and that is written after a count. */
   private observed: StreamItem | undefined
   /** How the last text delta was encoded; `template` is set after two deltas in a row with the same encoding. */
   private latest: { like: Repeats['like']; word: string; template: TextTemplate } | undefined
@@ -257,7 +257,7 @@ export class StreamWriter {
     return undefined
   }
 
-  /** Our own final frames for an answer that the provider began, with the provider's ids. */
+  /** Changes our final frames of an answer that the provider began, so that they have the provider's ids. */
   private inPassing(last: Frame[], passing: PassingStream): Frame[] {
     if (!this.answer.client.format.passThrough.namesAnswer) return last
     return last.flatMap((frame) => {
@@ -273,7 +273,7 @@ export class StreamWriter {
   }
 }
 
-/** A CR at the end may be half of a CRLF. Its LF would not be relayed after the end, so one is added. */
+/** Adds an LF after a final CR, which may be the first half of a CRLF whose LF is not relayed any more. */
 function wholeLine(text: string): string {
   return text.endsWith('\r') ? `${text}\n` : text
 }

@@ -26,7 +26,7 @@ export interface SignatureStore {
   forget(accountId: string, callIds: readonly string[]): Promise<void>
 }
 
-/** A conversation that pauses for longer continues without its old signatures. */
+/** Lifetime of signatures. A conversation that pauses for longer continues without them. */
 const KEEP_SECONDS = 24 * 60 * 60
 /** The most tool calls of one history that are looked up; the latest matter most. */
 const MAX_LOOKUPS = 256

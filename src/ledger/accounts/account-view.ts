@@ -57,9 +57,9 @@ export type AccountView = {
   openHolds: HoldMember[]
   /** Open holds whose charge or debit is already in Postgres: Redis lost their resolution, or never got it. */
   staleHolds: HoldMember[]
-  /** Charges in Redis' figures that are missing in Postgres. */
+  /** Charges that are in the account's figures in Redis, but not in Postgres. */
   unsynced: RecordEnvelope[]
-  /** Late charges in the stream whose hold Postgres has as fully settled: it will reject them. */
+  /** Late charges in the stream for holds that are fully settled in Postgres. Postgres will reject these charges. */
   secondCharges: RecordEnvelope[]
   /** The highest number among the account's records in the stream, or 0. */
   lastStreamSeq: number
@@ -67,7 +67,7 @@ export type AccountView = {
 
 export type ViewDeps = { redis: RedisClient; runner: ScriptRunner; history: LedgerHistory }
 
-/** Redis blocks all other clients while it answers commands sent together. */
+/** Few accounts at once, because Redis blocks other clients while it answers commands sent together. */
 const VIEWS_AT_ONCE = 5
 
 /** Views accounts of one shard with the given keys. An account that changed in Postgres meanwhile is omitted: call it again. */

@@ -42,7 +42,7 @@ export interface Restorer {
   payer(payer: Payer, epoch: string): Promise<'loaded' | 'unknown' | 'changed'>
 }
 
-/** Tries to read consistent values, before the caller is refused with `retry-after`. */
+/** Maximum attempts to read consistent values. After them, the caller is refused with `retry-after`. */
 const MAX_ATTEMPTS = 20
 
 /**

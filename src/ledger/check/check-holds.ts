@@ -14,9 +14,9 @@ import {
 import type { Pace } from '@/lib/pace'
 import type { Violation } from './violation'
 
-/** Holds later than this mean that no sweeper is running. */
+/** If a hold is open this long after its deadline, no sweeper is running. */
 const SWEEP_GRACE_MS = 60_000
-/** Commands sent together block all other clients. */
+/** Small, because commands sent together block all other clients. */
 const BATCH_SIZE = 50
 
 /** Checks the given holds and all deadlines. Returns the violations and the number of open holds. */

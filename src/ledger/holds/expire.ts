@@ -67,7 +67,7 @@ async function expireShard(deps: LedgerDeps, shard: number, due: HoldMember[] | 
   })
 }
 
-/** The gateway that withheld this credit died, or waits for Postgres. Only Postgres knows whether the credit is gone permanently. */
+/** Lets Postgres decide about withheld credit, whose gateway died or still waits: the credit is taken if Postgres has its entry. */
 async function decideWithheld(deps: LedgerDeps, { accountId, holdId, amount }: HoldMember): Promise<void> {
   const fate = await resolveWithheld(deps, { accountId, entryId: holdId, amount: nano(amount) })
   deps.logger.warn('withheld_credit_expired', { accountId, entryId: holdId, fate })

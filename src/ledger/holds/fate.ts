@@ -1,4 +1,4 @@
-/** How the request of a possibly dead gateway ended, from its hold. Needed before the request is sent again. */
+/** Finds out from a hold how its request ended, if its gateway may be dead. Needed before the request is sent again. */
 import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { HoldFate, Payer } from '@/ledger/outcomes'
 import { streamedRecords } from '@/ledger/records/unsynced-records'

@@ -25,14 +25,14 @@ export function reserve(deps: LedgerDeps, request: ReserveRequest): Promise<Rese
   return attempt(deps, request, holdOf(namesOf(request), request.holdId))
 }
 
-/** Why a hold of this amount and one token would be refused now, if so. Creates no hold. */
+/** The refusal that a hold of this amount and one token would get now, if any. Creates no hold. */
 export async function refusalOf(deps: LedgerDeps, payer: Payer, amount: Nano): Promise<Refusal | undefined> {
   const request = { ...payer, holdId: '', amount, inputCost: ZERO_NANO, tokens: 1, ttlMs: 1 }
   const outcome = await attempt(deps, request, namesOf(payer).holdPrefix)
   return outcome.kind === 'reserved' ? undefined : outcome
 }
 
-/** The number of items in the reply for a key's latest secret. */
+/** The number of items in the reply if the request used the key's latest secret. */
 const LATEST_SECRET = 6
 
 async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string): Promise<ReserveOutcome> {

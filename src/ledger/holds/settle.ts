@@ -23,7 +23,7 @@ export async function settle(
   const names = [holdOf(own, settlement.holdId), own.account, own.key, own.deadlines, own.records]
   const args = settleArguments(settlement, own.payer)
   const free = settlement.freePerHour === undefined ? [] : [String(settlement.freePerHour)]
-  /** The load of the account for which a lost or expired hold was found uncharged. */
+  /** Epoch and version of the account when a lost or expired hold was found to be uncharged; empty before. */
   let searched = ''
   let script: Script = SCRIPTS.settle
   for (let load = 0; load < MAX_LOADS; load++) {
@@ -46,7 +46,7 @@ export async function settle(
     if (searched === '') {
       if ((await deps.restorer.account(settlement.accountId, 'load')) === 'unknown') return { kind: 'unknown_hold' }
     } else if (await isCharged(deps, settlement, kind === 'expired')) return { kind: 'already_settled' }
-    // A lost hold is charged to its key's member.
+    // A lost hold's charge belongs to the key's member, so the key must be loaded.
     if (isDoubtful) await deps.restorer.key(settlement, 'load')
   }
   throw storeUnavailable(new Error('the account does not stay loaded'))
@@ -73,7 +73,7 @@ export async function bookedHolds({ history }: Pick<LedgerDeps, 'history'>, hold
   return [...settled, ...known.flatMap((recordId) => late.get(recordId) ?? [])]
 }
 
-/** All arguments except the last: the searched load of the account, and the number of free disconnects. */
+/** All arguments except the last two: the account's load that was searched, and the number of free disconnects. */
 function settleArguments(settlement: Settlement, payer: string): string[] {
   const { holdId, cost, tokens, facts } = settlement
   const numbers = `${amountText(cost, 'cost')} ${integerText(tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER)}`

@@ -14,7 +14,7 @@ type SweeperOptions = {
 }
 
 const DEFAULT_INTERVAL_MS = 1_000
-/** Expired holds are rare, and then many come together. */
+/** The pause is longer after an empty sweep: expired holds are rare, and many come together. */
 const QUIET_FACTOR = 5
 const DEFAULT_LIMIT_PER_SHARD = 100
 const JITTER = 0.25

@@ -61,7 +61,7 @@ function listed(ids: readonly string[]): (string | number)[] {
   return [some.length, ...some]
 }
 
-/** A missing entry was handled elsewhere, or Redis lost it. A new epoch makes accounts loaded without its charge compared again. */
+/** Call it if an entry was missing: another worker took it, or Redis lost it. A new epoch has accounts compared with Postgres again. */
 async function doubt({ redis, epochs }: AcknowledgeDeps, shard: number, epoch: string): Promise<void> {
   if (epoch === (epochs.get(shard) ?? '')) return
   epochs.delete(shard)

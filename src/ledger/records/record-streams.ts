@@ -20,7 +20,7 @@ export type ReadResult = {
 }
 
 export interface RecordStreams {
-  /** A record was appended to this shard's stream: the next read looks there. */
+  /** Call it when a record was appended to this shard's stream, so that the next read includes the stream. */
   expect(shard: number): void
   /** Whether a stream returned as many entries as requested, so that there may be more. */
   hasMore(): boolean
@@ -44,7 +44,7 @@ export interface RecordStreams {
   oldestMs(streams: readonly string[]): Promise<number | undefined>
 }
 
-/** The fewest entries to read from one stream, and the most from a stream that expects none, since all might have some. */
+/** Minimum entries to request from one stream. If no stream expects entries, all are read, and this is also the maximum. */
 const LEAST_COUNT = 16
 const SHARD_RETRY_MS = 1_000
 
@@ -157,7 +157,7 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
         const { taken } = shard
         if (taken && nowMs - taken.seenMs < minIdleMs) return []
         const entries = taken ? await redis.xrange(shard.stream, '-', taken.id, 'COUNT', limitPerShard) : []
-        // If there may be more accounts, the next call continues here.
+        // After a full page there may be more entries before `taken`, so it stays for the next call.
         if (entries.length < limitPerShard) shard.taken = { id: await lastTaken(redis, shard.stream), seenMs: nowMs }
         return entries
       })

@@ -7,7 +7,7 @@ import { parseRecordEnvelope, parseUsageRecord, type RecordEnvelope, type UsageR
 
 type StreamDeps = { redis: RedisClient; runner: ScriptRunner }
 
-/** Redis handles no other call while it sends a page. */
+/** Small, because Redis handles no other call while it sends a page. */
 const PAGE_SIZE = 200
 
 /** All unacknowledged records of a shard's stream. */

@@ -6,7 +6,7 @@
 --
 -- NEEDS  prelude: call integer
 
--- Lua passes somewhat more arguments than this to one command.
+-- Maximum ids in one command. Lua can pass slightly more arguments.
 local MAX_ENTRIES = 4000
 local answers, at = {}, 2
 for index = 1, #KEYS, 2 do

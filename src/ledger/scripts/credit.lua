@@ -1,7 +1,7 @@
 -- Adds credit, or takes it back, once per ledger entry. The entry's id stays in the account's set of credited entries for ever; the
--- set grows only with top-ups. A correction may take the balance below zero. Settles what was withheld for the entry.
+-- set grows only with top-ups. A correction may take the balance below zero. Settles the hold of credit withheld for the entry.
 --
--- KEYS  1 account · 2 credited entries · 3 hold of what was withheld for it · 4 deadlines
+-- KEYS  1 account · 2 credited entries · 3 hold of credit withheld for it · 4 deadlines
 -- ARGV  1 entry id · 2 amount, may be negative · 3 accountId:- (the hold has no key)
 -- Returns credited, available · exists, available · unknown_account
 --

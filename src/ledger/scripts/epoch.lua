@@ -1,9 +1,9 @@
--- Detects that Redis is not the same as before: another process, or another replication line, has another identity. A new epoch
+-- Detects that Redis was restarted or replaced: another process or replication history has another identity. A new epoch
 -- makes every account and key of the shard unconfirmed, so that each is compared with Postgres before it pays again.
 --
 -- KEYS  1 meta
 -- ARGV  1 identity of the store · 2 a fresh epoch · 3 the layout that this version reads and writes
--- Returns unchanged or new, epoch · other_layout, the store's (empty = that of a version before 1.0): nothing is written
+-- Returns unchanged or new, epoch · other_layout, the layout in Redis (empty = of a version before 1.0): nothing is written
 --
 -- NEEDS  prelude: call
 

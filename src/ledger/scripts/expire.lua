@@ -33,7 +33,7 @@ for index = 1, #ARGV / 3 do
     end
     local account = accounts[accountName]
     keys[keyName] = keys[keyName] or readKey(keyName)
-    -- A deadline without a hold can only mean that its hold was lost: what it held is returned.
+    -- A deadline without a hold can only mean that its hold was lost: the held amount is returned.
     local hold = holdOf(holdName, payer) or newHold(payer, amount)
     if not account then
       outcomes[index] = -2

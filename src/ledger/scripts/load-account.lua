@@ -1,5 +1,5 @@
 -- Builds or corrects an account by Postgres. Overwrites a confirmed account only in a rebuild, and gives up if the account has
--- changed in a way that the caller's figures don't cover (the caller repeats).
+-- changed in a way that is not in the caller's figures (the caller repeats).
 --
 -- The caller read the account (the base) and Postgres at the same moment. The growth of `spent` since then is what was charged, if
 -- the account was confirmed; open holds are counted now. So the result is exact under traffic.
@@ -34,7 +34,7 @@ if hasMoved then
   return { 'changed' }
 end
 local newCharges = known and known.spent - integer(ARGV[3], 'spent', -MAX_INTEGER, MAX_INTEGER) or 0
--- A restored Redis gets settlements again that Postgres already has. Only another view shows whether the new charge is one.
+-- A restored Redis gets settlements again that Postgres already has. Only a new view shows whether this charge is such a repeat.
 if newCharges ~= 0 and not isConfirmed then
   return { 'changed' }
 end

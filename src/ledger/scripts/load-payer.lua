@@ -1,5 +1,5 @@
--- Builds an account and one of its keys from Postgres in one step, if Redis has had nothing of the account since it was verified:
--- then nothing can be missing in Postgres. Other cases are for load-account and load-key.
+-- Builds an account and one of its keys from Postgres in one step, if Redis has had no data of the account since its verification:
+-- then Postgres lacks no charge. Other cases are for load-account and load-key.
 --
 -- KEYS  1 meta · 2 account · 3 key · 4 credited entries · 5 deadlines · 6 what is loaded · 7 budgets · 8 records
 -- ARGV  1 account id · 2 accountId:keyId · 3 the epoch that the shard had before the history was read
@@ -14,7 +14,7 @@
 --        load: sumOpenHolds
 --        key-state: keyInState
 
--- Fails here if the Redis user has no right to records, and not when an answer must be charged.
+-- If the Redis user has no right to records, the script fails here, before a request is answered.
 call('XLEN', KEYS[8])
 local isNew = call('HGET', KEYS[1], 'epoch') == ARGV[3] and call('EXISTS', KEYS[2], KEYS[3], KEYS[4], KEYS[7]) == 0
   and call('SISMEMBER', KEYS[6], ARGV[1]) == 0 and sumOpenHolds(KEYS[5], ARGV[1] .. ':', {}) == 0

@@ -3,7 +3,7 @@
 -- that expired without a charge: a stuck gateway can't charge it any more.
 --
 -- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 budgets, if the caller knows that there are some
--- ARGV  1 accountId:keyId, and :memberId if a member acts with a key of nobody · 2 hold id · 3 seal, or nothing
+-- ARGV  1 accountId:keyId, and :memberId if a member acts with a key without owner · 2 hold id · 3 seal, or nothing
 -- Returns budgets (nothing done: repeat with their name) · released · already_settled · already_released · already_expired · unknown_hold
 --
 -- NEEDS  prelude: call decimal currentMs memberOf

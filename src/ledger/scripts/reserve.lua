@@ -2,7 +2,7 @@
 -- the future because the clock was set back: it counts from now.
 --
 -- KEYS  1 meta · 2 account · 3 key · 4 hold · 5 deadlines · 6 budgets, if the caller knows that there are some
--- ARGV  1 accountId:keyId, and :memberId if a member acts with a key of nobody · 2 hold id (empty = a test without a hold, and
+-- ARGV  1 accountId:keyId, and :memberId if a member acts with a key without owner · 2 hold id (empty = a test without a hold, and
 --         without a check of models)
 --       3 amount, input cost, tokens, time to live in ms, default requests per minute, default tokens per minute and
 --         default concurrency, with a blank between each two
@@ -41,7 +41,7 @@ defaultRequests = within(defaultRequests, 'requests per minute', 1, MAX_LIMIT)
 defaultTokens = within(defaultTokens, 'tokens per minute', 1, MAX_LIMIT)
 defaultConcurrency = within(defaultConcurrency, 'concurrency', 1, MAX_LIMIT)
 
--- An unconfirmed account or key counts as unknown: it is loaded again.
+-- An unconfirmed account or key counts as unknown, so the caller loads it again.
 local epoch = call('HGET', KEYS[1], 'epoch')
 local texts = call('MGET', KEYS[2], KEYS[3], KEYS[4])
 if texts[3] then
@@ -63,7 +63,7 @@ end
 if key.expiresAtMs >= 0 and nowMs >= key.expiresAtMs then
   return { 'key_inactive', 'expired' }
 end
--- The models follow, for a rotated key, its latest secret and the former one's end, and, for a key with address lists, the lists.
+-- Before the models, the text has a rotated key's latest secret and the former one's end, and then the address lists, if any.
 local models, behind, addresses = key.allowedModels, 0, nil
 if ARGV[5] or models ~= '' then
   local latest, formerEndsAtMs, rest = match(models, '^s(%d+):(%d+) (.*)$')

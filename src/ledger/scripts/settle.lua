@@ -4,7 +4,7 @@
 -- expires it again.
 --
 -- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 budgets, if the caller knows that there are some
--- ARGV  1 accountId:keyId, and :memberId if a member acts with a key of nobody (a lost hold: its key's)
+-- ARGV  1 accountId:keyId, and :memberId if a member acts with a key without owner (a lost hold: its key's)
 --       2 hold id · 3 cost and tokens used, with a blank between them · 4 facts
 --       5 the load of the account in which a lost or expired hold may be charged; empty if it may not
 --       6 only for a disconnect before the first byte: the number of free ones per account and hour
@@ -65,7 +65,7 @@ if account.hasBudgets == 1 then
 end
 local nowMs = currentMs()
 local month = monthOf(nowMs)
--- Its tokens count even if it is free: the provider was asked.
+-- The request's tokens count even if it is free, because the provider was called.
 local isHangUp = ARGV[6] and not isLate
 if isHangUp then
   local hour = (nowMs - nowMs % MS_PER_HOUR) / MS_PER_HOUR
@@ -121,7 +121,7 @@ if key then
 else
   call('MSET', KEYS[2], accountNow, KEYS[1], settledHoldText(payer, cost))
 end
--- Last: if it came earlier and Redis refused the rest, each repetition would count the charge again. A refusal here leaves it held.
+-- Budgets are written last: otherwise each repetition after a refusal would count the charge again. If refused, the amount stays held.
 if budgets then
   writeBudgets(opened)
 end

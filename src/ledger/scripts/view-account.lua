@@ -1,4 +1,4 @@
--- Shows everything that must agree with an account at one moment: for loading, rebuilding and checking. Reads only.
+-- Shows all values of an account that must agree, at one moment: for loading, rebuilding and checking. Reads only.
 --
 -- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5… keys of the account · last: its budgets
 -- ARGV  1 account id

@@ -33,7 +33,7 @@ type PayerNames = {
 }
 
 const CAPACITY = 4_096
-/** By key id: a name made of both ids would need another hash for each request. */
+/** Names by key id. A text joined from both ids would cost each request another hash. */
 const known = createBoundedMap<string, PayerNames>(CAPACITY)
 
 /** The names of a payer, from the cache if possible. */

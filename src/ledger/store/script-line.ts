@@ -12,7 +12,7 @@ export interface ScriptLine {
 /** The arguments of a script after its names. */
 export type Words = readonly (string | number)[]
 
-/** For a repeated call: when it began, and whether to send the script's text. */
+/** A repeated call: the time of the first attempt, and whether to send the script's text. */
 type Again = { startedMs: number; withText: boolean }
 
 type LineListener = {
@@ -52,7 +52,7 @@ export function createScriptLine(
   function flush(): void {
     const commands = queue
     queue = []
-    // A cluster node would queue them for a later connection.
+    // Commands fail at once, since a cluster node would queue them for a later connection.
     if (redis.status !== 'ready') {
       for (const command of commands) command.reject(new Error(NOT_OPEN))
       return

@@ -92,7 +92,7 @@ export function createScriptRunner(
     }
   }
 
-  /** The line for a script, if its connection is known and, if the script needs that, verified. */
+  /** The line for a script, if its connection is known, and verified if the script `trusts` Redis. */
   function lineNow(script: Script, names: readonly string[]): ScriptLine | undefined {
     const isTrusting = script.trusts && verifier
     if (onlyLine && !isTrusting) return onlyLine
@@ -103,7 +103,7 @@ export function createScriptRunner(
     return node?.status === 'ready' ? lineOf(node) : undefined
   }
 
-  /** Waits for that line: for the connection, its verification and its opening. */
+  /** Waits for the script's line: until its connection is known, verified and open. */
   async function findLine(script: Script, names: readonly string[]): Promise<ScriptLine> {
     const present = lineNow(script, names)
     if (present) return present

@@ -5,11 +5,11 @@
 --        limits: LEVEL_UNIT MAX_LIMIT
 -- BEFORE credit expire load-account release settle withhold
 
--- A replay gets the first answer for this long. The money of a tombstone is already moved, so its TTL loses nothing.
+-- Lifetime of a tombstone: until its end, a replay gets the first answer. Its money has already moved, so nothing is lost then.
 local TOMBSTONE_MS = 600000
 -- A stuck gateway may settle late, so an expired hold is remembered for longer.
 local EXPIRED_TOMBSTONE_MS = MS_PER_DAY
--- How deep the tokens-per-minute level may fall by corrections; far below any debt that refill() respects.
+-- The lowest tokens-per-minute level after corrections: far below the largest debt that refill() keeps.
 local MIN_LEVEL = -2 * MAX_LIMIT * LEVEL_UNIT
 
 -- Refuses a payer that is not the hold's own; `payer` may leave out the member.

@@ -1,4 +1,4 @@
--- Precedes every script: exact integers, the clock of Redis, calendar months, and who shares what in Redis.
+-- Precedes every script: exact integers, the clock of Redis, calendar months, and the scripts that share a name in Redis.
 --
 -- Numbers in Lua are doubles. Text is accepted only if it is a plain integer that a double holds exactly; only decimal() writes
 -- a number. Redis does not roll back, so a script checks everything before its first write. Redis blocks while a script runs,
@@ -49,7 +49,7 @@ local function integer(text, name, least, most)
   return within(text, name, least, most)
 end
 
--- The only way a number becomes text. A long holds every integer that a double holds exactly.
+-- Writes a number as text; scripts use no other way. A C long has every integer that a double has exactly.
 local function decimal(number)
   return format('%d', number)
 end
@@ -66,7 +66,7 @@ local function currentMs()
 end
 
 -- Calendar month (UTC) of a moment as yyyymm. Counts in years that begin in March, so that leap days come last.
--- A quotient is made whole by taking its remainder off first, which costs a third of math.floor.
+-- Subtracting the remainder before a division makes the quotient whole, at a third of the cost of math.floor.
 local function monthOf(ms)
   local day = (ms - ms % MS_PER_DAY) / MS_PER_DAY + 719468
   local dayOfEra = day % 146097
@@ -101,7 +101,7 @@ local function payerOf(text, owner)
   return owner and owner ~= '' and text .. ':' .. owner or text
 end
 
--- A hold as its shard's deadlines name it.
+-- The member for a hold in its shard's deadlines.
 local function memberOf(payer, holdId, amountText)
   return payer .. ':' .. holdId .. ':' .. amountText
 end
