@@ -82,7 +82,7 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
         ...{ keyId, accountId, by, decide: (row) => toOwner(row, ownerId), movesBudgets: true },
         verify: async (transaction) => mayHold(await lockRole(transaction, accountId, ownerId), 'api_key'),
       }),
-    /** Final: the key's usage stays, its text is never accepted again. */
+    /** Deletes a key for ever. Its usage stays, and its text is never accepted again. */
     delete: edit((row) => toStatus(row, 'deleted')),
     list: listKeys.bind(null, database),
     find: findKey.bind(null, database),
@@ -139,7 +139,7 @@ async function tellOfMember({ db }: Database, ledger: Ledger, accountId: string,
   await ledger.reloadBudgets(accountId)
 }
 
-/** Locks the person's role in the account until the transaction ends, so that no key of theirs outlives a change of role. */
+/** Locks the person's role in the account until the transaction ends, so that no change of role happens while a key is created. */
 async function lockRole(transaction: Transaction, accountId: string, userId: string): Promise<AccountRole | undefined> {
   const [row] = await transaction
     .select({ role: memberships.role })
@@ -149,7 +149,7 @@ async function lockRole(transaction: Transaction, accountId: string, userId: str
   return row?.role
 }
 
-/** Concurrent creations wait here, so that the maximum holds. */
+/** Counts the account's keys under a lock, so that concurrent creations can't exceed the maximum. */
 async function countKeys(transaction: Transaction, accountId: string): Promise<number> {
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`keys of ${accountId}`}, 0))`)
   const isCounted = and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted'), isNull(apiKeys.builtIn))

@@ -17,7 +17,7 @@ type LedgerParts = {
   onCall?: StoreCallListener
 }
 
-/** Builds a ledger over real stores, and the Postgres history that it loads accounts from. `verify` must still check Redis. */
+/** Builds a ledger over real stores, and the Postgres history that it loads accounts from. Its `verify` must still be called. */
 export function assembleLedger(parts: LedgerParts): { ledger: Ledger; history: LedgerHistory } {
   const { redis, database, defaultLimits, logger, historyTimeoutMs, onCall } = parts
   const history = createLedgerHistory(database, historyTimeoutMs)

@@ -5,7 +5,7 @@
 
 const NANO_PER_CENT = 10_000_000
 
-/** Credit that payments brought, and that reversals took or gave back. */
+/** The credit of each payment, and the credit that each reversal took or gave back. */
 const MOVED = `
   SELECT entry_id, account_id, credited_cents::bigint AS cents, coalesce(resolved_at, received_at) AS at, 'payment ' || id AS name
   FROM payments WHERE entry_id IS NOT NULL
@@ -13,7 +13,7 @@ const MOVED = `
   SELECT entry_id, account_id, CASE kind WHEN 'reinstatement' THEN 1 ELSE -1 END * moved_cents, applied_at, kind || ' ' || id
   FROM reversals WHERE entry_id IS NOT NULL`
 
-/** Credits by the orders' history, including refunds by administrators, which no other table has. */
+/** Changes of credit in the orders' history. Only this table has the refunds by administrators. */
 const NOTED = `
   SELECT v.entry_id, o.account_id, CASE WHEN v.kind IN ('paid', 'reinstated') THEN 1 ELSE -1 END * v.amount_cents::bigint AS cents,
     v.created_at AS at, v.kind, o.id AS order_id

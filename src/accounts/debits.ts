@@ -15,7 +15,7 @@ import { type MovableCredit, movableOf, reversibleCredit, sumOf } from './transf
  */
 type Debit = Withheld & { allowNegative: boolean; leavesReversible: boolean }
 
-/** `available`: all that the account can lose. `reversible`: the rest is credit that payers can still take back. */
+/** `available`: the maximum debit. Kind `reversible`: the account has more credit, but payers can still take it back. */
 export type DebitRefusal =
   | { kind: 'insufficient'; available: Nano }
   | ({ kind: 'reversible'; available: Nano } & MovableCredit)
@@ -63,7 +63,7 @@ export async function withholdDebit(
   }
 }
 
-/** Ends a withheld debit after its transaction failed, according to Postgres. Never throws: if Redis fails, the hold's expiry decides. */
+/** After the transaction failed, takes or returns a withheld debit by its entry in Postgres. Never throws: the expiry does it again. */
 export async function endWithheld(ledger: Ledger, withheld: Withheld): Promise<void> {
   await ledger.resolveWithheld(withheld).catch(() => undefined)
 }

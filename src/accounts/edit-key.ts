@@ -34,7 +34,7 @@ type EditRequest = {
   decide(row: KeyRow): KeyEdit | Exclude<ChangeKeyOutcome, { kind: 'updated' }> | undefined
   /** Checked before `decide`. The rows it reads must stay locked until the change. */
   verify?(transaction: Transaction, row: KeyRow): Promise<boolean>
-  /** The key now spends from another member's budgets: the account's budgets are reloaded before the key. */
+  /** Set if the key will spend from another member's budgets: then the account's budgets are reloaded before the key. */
   movesBudgets?: true
 }
 
@@ -127,7 +127,7 @@ async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: str
   if (status === 'deleted') await forgetHashes(transaction, ledger, row)
 }
 
-/** Gateways that cached a hash get the change with the key's status. */
+/** Removes a deleted key's hashes from the ledger. A gateway that cached a hash refuses the key by its status. */
 async function forgetHashes(transaction: Transaction, ledger: Ledger, { id, keyHash }: KeyRow): Promise<void> {
   const former = await transaction
     .select({ keyHash: keySecrets.keyHash })

@@ -1,4 +1,4 @@
-/** Sign-in addresses: who uses or has reserved an address, and how a person gets a new one. */
+/** Sign-in addresses: checks whether an address is used or reserved, and changes a person's address. */
 import { and, eq, gt, inArray, sql } from 'drizzle-orm'
 import { alertOptOuts } from '@/db/alert-schema'
 import { addressChanges, memberships, users } from '@/db/auth-schema'

@@ -13,7 +13,7 @@ import { effectiveLimits, type KeyPolicy } from './policies/effective-limits'
 
 /** A paid request waits for this query, so a database that hangs must soon count as down. */
 const HISTORY_TIMEOUT_MS = 3_000
-/** After Redis was lost, every account is read at its next request: many per statement, and at most `maxWaiting` wait. */
+/** After Redis was lost, every account is read at its next request: many in one statement, with at most `maxWaiting` waiting requests. */
 const READINGS = { maxKeys: 500, maxQuestions: 2, maxWaiting: 10_000 }
 /** After a loss of Redis data, the last seconds' settlements are looked up too: as many as src/gateway/hold/settler.ts remembers. */
 const SETTLEMENTS = { maxKeys: 5_000, maxQuestions: 2, maxWaiting: 50_000 }

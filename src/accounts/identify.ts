@@ -15,11 +15,11 @@ type IdentifyOptions = {
   timeoutMs?: number
 }
 
-/** Finds a key's payer at any status: undefined for an unknown key, a promise if not remembered. Throws `overloaded` without Postgres. */
+/** Finds the payer of a key of any status: undefined for an unknown key, a promise if not cached. Throws `overloaded` without Postgres. */
 export type Identify = (keyText: string, beforeLookUp?: () => void) => Soon<Payer | undefined>
 
 const DEFAULTS = { memorySize: 50_000, timeoutMs: 2_000 } satisfies Required<IdentifyOptions>
-/** Timeout of the ledger. A refusal must take less than a second, so Postgres must be asked before that. */
+/** Timeout of the ledger. It is short, since Postgres is queried after it, and a refusal must take less than a second. */
 const LEDGER_PATIENCE_MS = 200
 /** Limits of Postgres look-ups per process, for times after a loss of Redis or a flood of invented keys. */
 const HISTORY_LOOKUPS = { maxKeys: 1_000, maxQuestions: 2, maxWaiting: 10_000 }
@@ -77,7 +77,7 @@ export function createIdentify(
 
 type KeyRow = { key_hash: string; account_id: string; id: string; ordinal: number }
 
-/** Payer and secret number by hash, also for expired secrets; deleted keys: no account. A join: an array would scan the table. */
+/** Payer and secret number by hash, also for expired secrets, but not for deleted keys. A join, since an array would scan the table. */
 async function findInHistory({ sql }: Database, keyHashes: readonly string[]): Promise<Map<string, Payer>> {
   const rows = await sql<KeyRow[]>`
     WITH asked AS (SELECT unnest(${textArray(keyHashes)}::text::text[]) AS key_hash)

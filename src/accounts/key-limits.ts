@@ -19,7 +19,7 @@ type KeyRow = typeof apiKeys.$inferSelect
 /** A key's own limits. Gateways enforce `effectiveLimits`. */
 export type OwnLimits = Omit<KeyLimits, 'dataRules'> & KeyRules
 
-/** The values of each kind as columns hold them. Asserts counts from 1 to {@link MAX_KEY_LIMIT} and a budget that is not negative. */
+/** Converts values of each kind for their columns. Asserts counts from 1 to {@link MAX_KEY_LIMIT} and a budget that is not negative. */
 const STORED: Partial<Record<Kind, (value: unknown) => unknown>> = {
   count(count) {
     const isSound = count === null || (Number.isInteger(count) && Number(count) >= 1 && Number(count) <= MAX_KEY_LIMIT)
@@ -95,7 +95,7 @@ export function describeAddresses(addresses: Addresses): string {
   return addresses?.join(', ') ?? 'everywhere'
 }
 
-/** The changed limits that are higher than `present`'s. Null counts as the default, or as unlimited. A flag only restricts. */
+/** The changed limits that are higher than `present`'s. Null counts as the default, or as unlimited. Turning a flag off is a raise. */
 export function limitsRaised(
   changes: Partial<KeySettings>,
   present: OwnLimits,

@@ -92,7 +92,7 @@ function listingOf({ key: row, createdByName, former, policy }: Row): KeyListing
   }
 }
 
-/** The facts that decide the age of a key's text. */
+/** The times from which the age of a key's secret is computed. */
 export function ageOf({ createdAt, secretSince, builtIn }: KeyRow) {
   return {
     createdAtMs: createdAt.getTime(),

@@ -21,7 +21,7 @@ import { ensureAccount, nameOf, passwordCredential } from './users'
 
 type User = typeof users.$inferSelect
 
-/** Creates the administrator or changes password and role; a change ends sessions. A former non-administrator loses the second factor. */
+/** Creates the administrator or changes password and role; a change ends sessions. A new administrator's second factor is removed. */
 export async function upsertAdministrator(
   database: Database,
   address: string,
@@ -56,7 +56,7 @@ export async function upsertAdministrator(
   })
 }
 
-/** Sets a person's password; the caller checks its length. Ends the person's sessions, and makes links mailed before invalid. */
+/** Sets a person's password; the caller checks its length. Ends the person's sessions and invalidates links that were mailed. */
 export async function setPassword(
   { db }: Database,
   address: string,
@@ -71,7 +71,7 @@ export async function setPassword(
   })
 }
 
-/** Sets a person's address, for which the operator vouches. Ends sessions and mailed links, also the links of earlier address changes. */
+/** Sets a person's address, which counts as confirmed. Ends sessions and mailed links, also the links of earlier address changes. */
 export async function setEmail(
   { db }: Database,
   address: string,
@@ -143,7 +143,7 @@ export async function setDisabled(
   })
 }
 
-/** Active API keys that end with the person: their own keys in every account, and all keys of accounts that nobody else can sign in to. */
+/** Active API keys that depend on the person: their own keys everywhere, and all keys of their account if it has no other user. */
 export async function keysEndingWith({ sql }: Database, address: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     SELECT api_keys.id FROM api_keys JOIN users AS one ON one.email = ${address.toLowerCase()}

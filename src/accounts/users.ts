@@ -1,4 +1,4 @@
-/** Users as operators create them, and the account that each of them pays with. */
+/** Creates users for operators, and finds or creates the account that pays for a user. */
 import { and, eq, sql } from 'drizzle-orm'
 import { credentials, type UserRole, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'

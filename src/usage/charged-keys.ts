@@ -1,4 +1,4 @@
-/** Which idempotency keys were charged according to Postgres, in case Redis has lost its last seconds. */
+/** Stores charged idempotency keys in Postgres, in case Redis loses its last seconds. */
 import type { Sql, TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import { toMoment } from '@/db/usage-columns'

@@ -24,7 +24,7 @@ type GapRecord = {
   providerOutput: number
   localInput: number
   localOutput: number
-  /** Why the charge is, or is not, the price of the provider's counts. */
+  /** The basis of the charge: the price of the provider's counts, or a reason for another amount. */
   basis: ChargeBasis
   cost: Nano
   /** The provider's charge; null if unknown. */
@@ -45,7 +45,7 @@ const PLACE = [
   textLike(/^[\w:-]{1,100}$/),
 ] satisfies [unknown, unknown]
 
-/** One page of usage records with very different counts of provider and us, newest first. Throws `invalid_request` for a bad cursor. */
+/** One page of usage records whose provider's counts differ far from ours, newest first. Throws `invalid_request` for a bad cursor. */
 export async function searchCountGaps({ sql }: Database, search: CountGapSearch): Promise<Page<GapRecord>> {
   const { gap, accountId, provider, from } = search
   return await page(search, {

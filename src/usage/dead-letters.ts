@@ -5,7 +5,7 @@ import { parseRecordEnvelope, type RequestFacts, type UsageRecord } from '@/ledg
 import type { Suspect } from './store-entries'
 import { writeUsageBatch } from './write-batch'
 
-/** Stores an invalid stream entry with the reason. Books its money if only facts are unreadable (returns true). Idempotent. */
+/** Stores an invalid stream entry with the reason. If only its facts are unreadable, books its charge and returns true. Idempotent. */
 export async function buryEntry(sql: Sql, suspect: Suspect): Promise<boolean> {
   const { entry, reason } = suspect
   const envelope = suspect.record ?? parseRecordEnvelope(entry.fields)

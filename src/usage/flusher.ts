@@ -25,7 +25,7 @@ export type FlusherOptions = {
   /** Opens the flusher's own pool; it closes it when the server hangs, and opens another. */
   connect: () => Database
   logger: Logger
-  /** Approximate records per transaction; with this many of its own, the process doesn't wait for others. */
+  /** Approximate records per transaction. Once this process has appended so many, they are written at once. */
   batchSize?: number
   /** Entries that a worker read but did not acknowledge for this long are taken over. */
   claimIdleMs?: number
@@ -48,7 +48,7 @@ export type FlusherOptions = {
 }
 
 export type FlusherStatus = {
-  /** Unacknowledged entries at the last count: about a second ago at most, or ten while idle. */
+  /** Unacknowledged entries at the last count, at most a second ago, or ten seconds while idle. */
   lagRecords: number
   /** The known age of the oldest record; 0 if none is known. */
   lagSeconds: number
@@ -83,7 +83,7 @@ type Settings = FlusherOptions & Required<Pick<FlusherOptions, keyof typeof DEFA
 
 /** Maximum records to read at once, so that Redis and this process can do other work in between. */
 const READ_SIZE = 1_000
-/** One command for all streams of a server, but one for each stream of a cluster. */
+/** Intervals of checking all streams. One server needs one command, a cluster needs a command for each stream. */
 const SWEEP_MS = 1_000
 const CLUSTER_SWEEP_MS = 5_000
 const QUIET_SWEEP_MS = 5_000
@@ -96,7 +96,7 @@ const QUIET_COUNT_INTERVAL_MS = 10_000
 /** An error is shown for at least this long, since an unavailable shard is tried only sometimes. */
 const TROUBLE_MS = 2_500
 const CLAIM_PER_SHARD = 200
-/** Maximum failing entries to count; beyond it the oldest count is lost. */
+/** Maximum entries whose failed attempts are counted. Beyond it, the oldest count is forgotten. */
 const MAX_SUSPECTS = 10_000
 
 /** Moves usage records from the ledger's streams to Postgres, a transaction each batch. Delivered at least once, booked exactly once. */
@@ -195,7 +195,7 @@ class RecordFlusher implements Flusher {
     return entries.length
   }
 
-  /** Throws before any record is read, so that entries stay in their streams while the database is unavailable. */
+  /** Counts waiting records and creates partitions if due. Throws if Postgres is down, so that no record is read then. */
   private async upkeep(): Promise<void> {
     const now = performance.now()
     if (now >= this.countedAt + (this.isQuiet() ? QUIET_COUNT_INTERVAL_MS : COUNT_INTERVAL_MS)) {
@@ -259,7 +259,7 @@ class RecordFlusher implements Flusher {
     return this.bounded(writeUsageBatch(this.usable().sql, records))
   }
 
-  /** An unacknowledged entry is delivered again and found stored, so other shards need not wait. */
+  /** Acknowledges entries, and only notes a failure: an unacknowledged entry is delivered again and found stored. */
   private async acknowledge(entries: readonly StreamEntry[]): Promise<void> {
     const failure = await this.streams.acknowledge(entries)
     if (failure !== undefined) this.noteFailure(failure)

@@ -71,7 +71,7 @@ export async function copyRecords(transaction: TransactionSql, records: readonly
   return true
 }
 
-/** Late charges depend on the corrected record; the other statement handles invalid dates. */
+/** Whether COPY can write a record. Late charges depend on the corrected record, and INSERT handles invalid dates. */
 function isOrdinary({ kind, atMs }: UsageRecord): boolean {
   return kind !== 'late' && atMs >= 0 && atMs <= LATEST_MS
 }

@@ -37,10 +37,10 @@ const NOTHING: Margin = {
   thrownAway: '0',
 }
 const MS_PER_DAY = 86_400_000
-/** Longer reports should query the database directly. */
+/** Maximum days of a report. For more days, query the database directly. */
 export const MAX_MARGIN_DAYS = 366
 
-/** Sums the last `days` UTC days up to that of `nowMs`. Includes what has reached Postgres, which takes seconds. */
+/** Sums the last `days` UTC days up to that of `nowMs`. Charges of the last seconds may be missing. */
 export async function readMargins({ sql }: Database, days: number, nowMs: number): Promise<MarginReport> {
   const from = new Date(nowMs - (days - 1) * MS_PER_DAY).toISOString().slice(0, 10)
   const rows = await sql<MarginRow[]>`

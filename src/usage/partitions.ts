@@ -27,7 +27,7 @@ export const keepFailurePartitions: Keep = (sql, logger) =>
     return transaction`SELECT keep_failure_partitions((now() AT TIME ZONE 'UTC')::date) AS made`
   })
 
-/** Missing rights or a running dump only warn: waiting would block reads and writes. Rows go into the default partition, for later. */
+/** Only warns if rights are missing or a dump is running, since waiting would block queries. Rows then go into the default partition. */
 async function keep(
   sql: Sql,
   logger: Logger,

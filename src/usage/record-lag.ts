@@ -17,7 +17,7 @@ interface RecordLag {
   seconds(): number
 }
 
-/** A worker is still handling younger records. */
+/** A record of this age is abandoned. A worker is still handling younger records. */
 const ABANDONED_MS = 5_000
 /** The interval of checks while no record was found; otherwise the caller's interval. */
 const LOOK_INTERVAL_MS = 10_000

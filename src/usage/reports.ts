@@ -17,7 +17,7 @@ type UsageSummary = {
   /** Calendar month in UTC. */
   usage_this_month: number | null
   customer: { name: string; credits: number | null }
-  /** At most 50 requests, newest first: the account's, or, a second behind, those of the keys that the member may see. */
+  /** At most 50 requests, newest first: the account's, or those of the keys that the member may see, a second late. */
   recentUsage: UsageEntry[]
   /** Set if the list is incomplete because requests before this time are archived; ISO 8601, UTC. */
   archivedBefore?: string
@@ -48,7 +48,7 @@ export type SightOf = (key: AskingKey) => Promise<KeySight>
 const SEES_NOTHING: KeySight = { seesBalance: false, madeBy: '' }
 
 export interface Reports {
-  /** The usage that the key may see; undefined without account. Throws `overloaded` without ledger; without Postgres it is shorter. */
+  /** The usage that the key may see; undefined for an unknown account; shorter without Postgres. Throws `overloaded` without the ledger. */
   usageSummary(key: AskingKey): Promise<UsageSummary | undefined>
   /** The account's total credit, and how much was spent; `unseen` if the key may not see it. Throws `overloaded` too. */
   credits(asker: Asker): Promise<{ total: Nano; spent: Nano } | 'unseen'>
@@ -133,7 +133,7 @@ export function createReports(database: Database, ledger: Ledger, sightOfKey: Si
 
 type Recent = { records: RecentRecord[]; archivedBeforeMs: number | null }
 
-/** Only for accounts with archived records. */
+/** The time before which records are archived; null for an account without archived records. */
 async function readArchived({ sql }: Database, accountId: string): Promise<number | null> {
   const known = await sql`SELECT FROM usage_checkpoints JOIN archived_months USING (month)
     WHERE account_id = ${accountId} AND archived_at IS NOT NULL LIMIT 1`

@@ -3,7 +3,7 @@ import { plainArray, textArray } from '@/db/array-literal'
 import { MAX_DAILY_TAGS } from '@/db/usage-sums/tag-sums'
 import type { TagTotal } from './totals'
 
-/** Writes daily sums by tags: a row each up to a limit per account and day, the rest share one. Concurrent writers may exceed it. */
+/** Writes daily sums by tags: a row per set of tags. Sets beyond a daily limit share one row. Concurrent writers may exceed the limit. */
 export function moveTags(transaction: TransactionSql, totals: readonly TagTotal[]): Promise<unknown> {
   const numbers = (value: (total: TagTotal) => number) => plainArray(totals.map(value))
   const texts = (value: (total: TagTotal) => string) => textArray(totals.map(value))

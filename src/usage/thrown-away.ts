@@ -6,7 +6,7 @@ import { utcDay } from './totals'
 
 type ThrownAway = { day: string; model: string; calls: number; cost: number }
 
-/** Adds `records`' calls that were started and abandoned to the sums for operators, in their transaction. No query if there are none. */
+/** Adds the started and abandoned calls of `records` to the operators' sums, in the same transaction. No query if there are none. */
 export async function addThrownAway(transaction: TransactionSql, records: readonly UsageRecord[]): Promise<void> {
   const sums = new Map<string, ThrownAway>()
   for (const record of records) {

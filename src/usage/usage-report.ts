@@ -88,7 +88,7 @@ async function readTotal(sql: TransactionSql, search: ReportSearch): Promise<Usa
   return total ?? { requests: 0, errors: 0, inputTokens: 0, outputTokens: 0, cost: 0 }
 }
 
-/** Uses the counts in the daily sums, so that no records are read in vain. */
+/** Refuses a report with too many records, by the counts in the daily sums, before it reads any record. */
 async function refuseTooMany(sql: TransactionSql, search: ReportSearch, from: string): Promise<void> {
   const { requests } = await readTotal(sql, { ...search, from })
   if (requests <= MAX_REPORTED) return

@@ -5,7 +5,7 @@ import { withFixedTags } from './tags'
 
 type KeyRow = { id: string; tags: string }
 
-/** Adds its key's tags to each record, as they are at booking. Records stay in order; those of a key without tags are unchanged. */
+/** Adds to each record the current tags of its key. Records stay in order; records of a key without tags are unchanged. */
 export async function withKeyLabels(
   transaction: TransactionSql,
   records: readonly UsageRecord[],

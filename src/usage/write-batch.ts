@@ -13,8 +13,8 @@ import { withKeyLabels } from './with-key-labels'
 /**
  * Writes usage records to Postgres in one transaction, in which only new records change totals. Inserts `records` and updates the balances,
  * monthly sums and daily sums for new ones. Returns their number. All or nothing; repeating it with the same records changes nothing. Rows
- * are locked in the order of their ids in every table, so that two writers can't deadlock. (The order is that of the arrays, which are
- * short enough to determine every plan; otherwise Postgres aborts one writer of a deadlock, which repeats its transaction.)
+ * are locked in the order of their ids in every table, so that two writers can't deadlock. (The arrays are sorted, and
+ * so short that every plan keeps their order. If not, Postgres aborts one writer of a deadlock, which repeats its transaction.)
  */
 export async function writeUsageBatch(sql: Sql, records: readonly UsageRecord[]): Promise<number> {
   const batch = withoutRepeats(records)

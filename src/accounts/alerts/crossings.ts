@@ -8,7 +8,7 @@ import { NANO_PER_USD } from '@/lib/money'
 const REARM_RATIO = 1.1
 /** At most one mail about the balance in this time. */
 export const PAUSE_MS = 6 * 3_600_000
-/** Per cent of a budget. */
+/** Percentages of a budget at which an alert is sent. */
 const BUDGET_LEVELS = [50, 80, 100] as const
 /** A day's spending is unusual if it exceeds the median by this factor, and this amount. */
 const UNUSUAL_RATIO = 3
@@ -29,7 +29,7 @@ export type BudgetFigure = {
 
 type Threshold = { name: string; threshold: number }
 
-/** Below this balance no request can be paid. This alert goes to everybody. */
+/** The alert for a balance that can pay no request. Every account has it, whatever its thresholds. */
 export const EMPTY: Threshold = { name: 'balance:empty', threshold: NANO_PER_USD / 100 }
 
 /** An account's figures in Postgres; amounts in nano-USD. */

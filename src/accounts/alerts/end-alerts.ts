@@ -5,7 +5,7 @@ import { alertAddresses } from '@/db/alert-schema'
 import type { Transaction } from '@/db/client'
 import { mails } from '@/db/mail-schema'
 
-/** Ends the alerts to the address of a person who departs: its entry among the addresses, and alerts that are waiting. */
+/** Removes a departing person's address from the account's alert addresses, and deletes waiting alerts to it. */
 export async function endAlertsTo(transaction: Transaction, accountId: string, address: string): Promise<void> {
   const email = address.toLowerCase()
   await transaction.delete(alertAddresses).where(isAlertAddress(accountId, email))

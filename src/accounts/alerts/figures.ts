@@ -5,7 +5,7 @@ import { type AccountBudgets, BUDGET_WINDOWS, spentInWindows, windowNumbers } fr
 import { type BudgetFigure, EMPTY, type Figures } from './crossings'
 import { DEFAULT_THRESHOLDS, THRESHOLDS } from './thresholds'
 
-/** Days before today in the median. */
+/** The number of days before today from which the median is computed. */
 const DAYS_BEFORE = 14
 
 type Row = {
@@ -103,7 +103,7 @@ function scopesOf(budgets: AccountBudgets | null, { keys, members }: People, now
   })
 }
 
-/** A key's monthly budget is stored among the key's limits. */
+/** The monthly budgets of keys, which are stored among the keys' limits. */
 function monthlyOf(keys: readonly KeyRow[]): BudgetFigure[] {
   return keys.flatMap(({ id: scopeId, name: scopeName, owner: memberId, spent, limit }) =>
     limit === null

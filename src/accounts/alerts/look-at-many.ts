@@ -49,7 +49,7 @@ async function readBefore({ sql }: Database, accountIds: readonly string[]): Pro
   )
 }
 
-/** Skips an account that another gateway is checking or has checked since: that gateway may have sent an alert. */
+/** Saves the figures of accounts without alerts. Skips accounts that another gateway has checked since: it may have sent an alert. */
 async function rememberQuiet(
   { sql }: Database,
   quiet: readonly Figures[],

@@ -28,7 +28,7 @@ export async function lookAt(database: Database, accountId: string, nowMs: numbe
   })
 }
 
-/** An alert that is sent once for each mark and level. */
+/** An alert that is sent once per `mark` (the time of the end) and `level` (for a key's end, the days before it). */
 export type Reminder = { accountId: string; name: string; mark: number; level: number; alert: DueAlert }
 
 /** Mails those reminders that no gateway has sent at this level or a lower one, as one mail to one account. Returns their number. */

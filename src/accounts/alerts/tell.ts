@@ -8,7 +8,7 @@ import type { Transaction } from '@/db/client'
 import { type FactAlerts, refusedMailAddresses } from '@/db/mail-schema'
 import type { DueAlert } from './crossings'
 
-/** Mails each person all alerts of one check that they are entitled to and have not turned off, in one mail. All are of one account. */
+/** Mails each person the alerts of one account that they may get and have not turned off: all alerts of one check in one mail. */
 export async function tellAll(transaction: Transaction, accountId: string, due: readonly DueAlert[]): Promise<void> {
   if (due.length === 0) return
   const audience = await readAudience(transaction, accountId)

@@ -33,7 +33,7 @@ const KEYS_SIZE = 100
 /** Share of time spent working, however many accounts there are: the rest is for paid requests. */
 const WORK_SHARE = 0.1
 const STOP_TIMEOUT_MS = 2_000
-/** Days before a key's end at which its people get an alert. */
+/** Days before a key's end at which an alert is sent. */
 const DAYS_BEFORE_END = [7, 1] as const
 
 interface AlertWorker extends BackgroundWorker {
@@ -89,7 +89,7 @@ export function createAlertWorker(deps: AlertDeps, intervalMs = INTERVAL_MS): Al
   return { start: loop.start, stop: loop.stop, runOnce }
 }
 
-/** Ids of accounts that spent something since the last check (among users of the last days), and of those with a postponed mail. */
+/** Ids of accounts with usage in the last days and new spending since their last check, and of accounts with a postponed mail. */
 async function accountsToLookAt({ sql: query }: Database, after: string, nowMs: number): Promise<string[]> {
   const pausedUntil = new Date(nowMs - PAUSE_MS).toISOString()
   const rows = await query<{ id: string }[]>`
@@ -117,7 +117,7 @@ async function remindOfKeys(database: Database, nowMs: number): Promise<number> 
   return await sumApart([...byAccount], ([accountId, own]) => tellOnce(database, accountId, own, nowMs))
 }
 
-/** One reminder for each end of a key (its own expiry, or its maximal age) on each of the two days. If both ends apply, only the last. */
+/** Reminders of keys that end soon, by expiry or maximum age: one at each of {@link DAYS_BEFORE_END}. If both are due, only the last. */
 async function keysToRemindOf(database: Database, nowMs: number): Promise<Reminder[]> {
   const now = new Date(nowMs).toISOString()
   const found = new Map<string, Reminder>()
@@ -137,7 +137,7 @@ async function keysToRemindOf(database: Database, nowMs: number): Promise<Remind
   return [...found.values()]
 }
 
-/** Keys with an end, as `ends_at`, and their secret's age. Same rule as `effectiveLimits`, in a form that uses both indexes. */
+/** Keys with an end (`ends_at`), and their secret's creation (`since`). The rule of `effectiveLimits`, in a form that uses both indexes. */
 function endingKeys(query: Database['sql']) {
   const own = query`k.id, k.account_id, k.name, k.created_by, coalesce(k.secret_since, k.created_at) AS since`
   const ofAge = query`coalesce(k.secret_since, k.created_at) + a.max_key_age_days * interval '1 day'`

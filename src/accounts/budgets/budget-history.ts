@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import type { Database } from '@/db/client'
 import { type BudgetScope, type BudgetWindow, spentInWindows } from '@/ledger/budgets'
 
-/** The longest window, and some days more for clock differences. */
+/** Days to read: the longest window, and some more days for clock differences. */
 const DAYS_BACK = 40
 
 /** An expression over `accounts a`: its budgets as JSON (`AccountBudgets` of the ledger), null if it has none. */
@@ -29,7 +29,7 @@ type SpentOf = { accountId: string; scope: BudgetScope; scopeId: string }
 
 type DayRow = { day: number; cost: number }
 
-/** The amount spent, as far as it is booked in Postgres. Every scope belongs to the account `accountId`. */
+/** The amount spent by the charges that have reached Postgres. Every scope belongs to the account `accountId`. */
 export async function spentByHistory(
   { sql }: Database,
   { accountId, scope, scopeId }: SpentOf,

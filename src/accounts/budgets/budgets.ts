@@ -30,7 +30,7 @@ type BudgetGrant = BudgetOf & { window: BudgetWindow; amount: Nano; by: ChangedB
 export type ChangeBudgetOutcome =
   | { kind: 'updated' }
   | { kind: 'unknown' }
-  /** `smaller`, a window inside `larger`, would get the higher limit. */
+  /** The window `smaller` would have a higher limit than the longer window `larger`. */
   | { kind: 'above_larger'; smaller: BudgetWindow; larger: BudgetWindow }
   | { kind: 'no_limit' }
 
@@ -197,7 +197,7 @@ function rowOf({ accountId, scope, scopeId }: BudgetOf, window: BudgetWindow) {
   return and(...own, eq(budgets.window, window))
 }
 
-/** The first window whose limit is higher than that of a larger window. */
+/** The first window whose limit is higher than that of a longer window. */
 function aboveLarger(
   limits: Record<string, Nano | null | undefined>,
 ): { smaller: BudgetWindow; larger: BudgetWindow } | undefined {

@@ -23,7 +23,7 @@ type WriteOptions = {
 }
 
 const HOUR_MS = 3_600_000
-/** Ranks (lower is sent first): mails that their recipient waits for, invitations, and all others. */
+/** Ranks of mails; lower ranks are sent first. Rank 0 is for mails that a waiting person requested. */
 const INVITED_RANK = 1
 const OTHER_RANK = 1_000
 
@@ -60,7 +60,7 @@ function accountIn(facts: NewMail['facts']): string | undefined {
   return 'accountId' in facts ? facts.accountId : undefined
 }
 
-/** Lower ranks are sent first. Within a kind, recipients with fewer recent mails come first. */
+/** The rank of a mail. Among other mails, those of an owner with fewer recent mails are sent first. */
 function rankOf(kind: MailKind, before: number): number {
   const { waits } = MAIL_RULES[kind]
   if (waits === 'the asker') return 0
@@ -130,7 +130,7 @@ export function createMailDesk(secrets: () => Promise<Secrets>, hurry: () => voi
   }
 }
 
-/** More than any installation has. */
+/** Maximum addresses to read. No installation has so many administrators. */
 const MAX_ADMINISTRATORS = 100
 
 /** The confirmed addresses of administrators. */

@@ -54,7 +54,7 @@ function linkTo({ baseUrl, token }: Surroundings, page: string): string | undefi
   return baseUrl && `${baseUrl}/dashboard/${page}${token === undefined ? '' : `#token=${encodeURIComponent(token)}`}`
 }
 
-/** Without a service address the mail has no link: the reader knows where to sign in. */
+/** The text instead of a link, if no service address is configured. The reader knows where to sign in. */
 function directionsTo({ button, page }: { button: string; page: string }): string {
   return `${button}: sign in where you use this service, and open the page /dashboard/${page} there.`
 }

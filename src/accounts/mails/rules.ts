@@ -1,4 +1,4 @@
-/** Rules of each kind of mail: who waits for it, who may get it, and which hourly limit counts it. The outbox accepts no other kinds. */
+/** Rules of each kind of mail: whether a person waits for it, its recipients, and its hourly limit. The outbox accepts no other kinds. */
 import type { MailKind } from './templates'
 
 type Share =

@@ -9,7 +9,7 @@ type Period = {
   /** First and last day, yyyy-mm-dd, UTC. */
   from: string
   to: string
-  /** 1: only the recipient's own keys. */
+  /** 1: the figures are only of the recipient's own keys. */
   isOwn: number
 }
 

@@ -266,7 +266,7 @@ export function lifeOf(kind: MailKind): number {
   return TEMPLATES[kind].hours * 3_600_000
 }
 
-/** The kind by which people turn this mail off; undefined if they cannot. */
+/** The kind that people turn off to stop this mail; undefined if they can't. */
 export function optionalKindOf(kind: MailKind): OptionalKind | undefined {
   return TEMPLATES[kind].optional
 }

@@ -6,7 +6,7 @@ const WEEK_HOURS = 7 * 24
 
 type OfAccount = { accountId: string; accountName: string }
 
-/** Reasons for turning off a top-up that are mailed. The two reasons that people cause themselves are not. */
+/** Reasons for the end of an auto top-up that are mailed. If a person turned it off or removed the card, no mail is sent. */
 export type MailedStop = Exclude<StopReason, 'person' | 'card_removed'>
 
 const REASONS: Record<MailedStop, string> = {

@@ -26,7 +26,7 @@ export interface MailTransport {
 const TIMEOUT_MS = 10_000
 const MAX_REASON_CHARS = 300
 
-/** Sends mails through an SMTP server. Without one, mails are logged; in production undefined: links in a log could open accounts. */
+/** Sends mails through an SMTP server. Without one, mails are logged. Undefined in production, where logged links could open accounts. */
 export function createMailTransport(
   settings: MailSettings | undefined,
   isProduction: boolean,

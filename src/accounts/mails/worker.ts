@@ -141,7 +141,7 @@ async function send(deps: MailWorkerDeps, transport: MailTransport, mail: Claime
   return transport.send({ id, to, ...rendered, unsubscribeUrl: optional?.unsubscribeUrl })
 }
 
-/** The way to turn a mail off: undefined if it cannot be turned off, and without a link if the service's address is unknown. */
+/** The unsubscribe link of a mail. Undefined if the mail can't be turned off; without a URL if the service's address is unknown. */
 async function wayOutOf(
   { secrets }: MailWorkerDeps,
   { recipient: email, kind: mailKind, facts }: ClaimedMail,

@@ -34,7 +34,7 @@ export type ManagementKeyListing = {
   prefix: string
   lastFour: string
   scopes: Scope[]
-  /** Who created it, and whether they are still a member. */
+  /** The person who created the key, and whether they are still a member. */
   createdBy: { userId: string; name: string; isMember: boolean }
   createdAt: Date
   expiresAt: Date | null
@@ -63,7 +63,7 @@ type CreateOutcome =
 export type ManagementKeys = ReturnType<typeof createManagementKeys>
 
 export const MAX_MANAGEMENT_KEYS = 20
-/** Minimum interval between writes of the last use. */
+/** Minimum interval between two writes of a key's last use. */
 const TOUCH_MS = 60_000
 
 /** Management keys of `service` in `database`. */
@@ -135,7 +135,7 @@ async function list({ db }: Database, accountId: string): Promise<ManagementKeyL
   }))
 }
 
-/** Permanent, from the next request on. With `accountId`, only a key of that account. */
+/** Revokes a key for ever, from its next request on. With `accountId`, only a key of that account. */
 async function revoke(
   { db }: Database,
   keyId: string,

@@ -26,7 +26,7 @@ export type OperatorKey = { keyId: string; name: string; scopes: readonly string
 
 export type OperatorKeys = ReturnType<typeof createOperatorKeys>
 
-/** Minimum interval between writes of the last use. */
+/** Minimum interval between two writes of a key's last use. */
 const TOUCH_MS = 60_000
 
 /** Operator keys of `service` in `database`. */
@@ -69,7 +69,7 @@ async function list({ db }: Database) {
   return rows.map(({ id: keyId, keyHash: _, revokedAt: __, ...key }) => ({ keyId, ...key }))
 }
 
-/** Permanent, from the next request on. */
+/** Revokes a key for ever, from its next request on. */
 async function revoke({ db }: Database, keyId: string, by: ChangedBy): Promise<'revoked' | 'unknown_key'> {
   return await db.transaction(async (transaction) => {
     const [row] = await transaction

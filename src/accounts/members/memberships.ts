@@ -1,4 +1,4 @@
-/** Which people are members of which account, in which role. */
+/** Reads memberships: a person's accounts, and the person's role in each. */
 import { and, asc, eq } from 'drizzle-orm'
 import type { ChangedBy } from '@/accounts/audit'
 import { type AccountRole, memberships } from '@/db/auth-schema'
@@ -64,7 +64,7 @@ export async function accountsOf({ db }: Database, userId: string): Promise<OwnA
 }
 
 /**
- * The rights of the key's member: whether the balance is visible, and whose usage (that of `madeBy`, or all). A departed member has no
+ * The rights of the key's member: whether the member sees the balance, and all usage or only that of `madeBy`. A departed member has no
  * role.
  */
 export async function sightOfKey(

@@ -11,7 +11,7 @@ export const PERMISSIONS = {
   'keys.use': ['owner', 'admin', 'developer'],
   /** Switch keys off. Without `keys.use`, only one's own keys that stayed after a change of role. */
   'keys.switchOff': ['owner', 'admin', 'developer', 'billing', 'viewer'],
-  /** Change a key. Which fields: `keys.use`, `limits.raise` and `budgets.change`. */
+  /** Change a key. Each field needs `keys.use`, `limits.raise` or `budgets.change` too. */
   'keys.change': ['owner', 'admin', 'developer', 'billing'],
   /** Raise the limits and budgets of keys. */
   'limits.raise': ['owner', 'admin'],
@@ -55,7 +55,7 @@ const NEEDED = {
   invitation: 'members.change',
 } as const satisfies Record<string, Permission>
 
-/** What works without its maker, and needs a permission of theirs. */
+/** Kinds of credentials and invitations that work without their maker, but need a permission of the maker. */
 export type HeldKind = keyof typeof NEEDED
 
 /** Whether this role may have such a credential; a non-member may not. */

@@ -1,4 +1,4 @@
-/** The settings of an account in Postgres: only those that somebody changed. */
+/** Reads and changes the settings of an account. Postgres has only the settings that somebody changed. */
 import { eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { lockAccount } from '@/accounts/in-order'
@@ -21,7 +21,7 @@ export async function readAccountSettings({ db }: Database, accountId: string): 
   return account && settingsOf(account.settings)
 }
 
-/** Changes the differing settings, with an audit entry, from each member's next request on. Does nothing if the account doesn't exist. */
+/** Changes settings, with an audit entry. They apply from each member's next request on. Does nothing if the account doesn't exist. */
 export async function changeAccountSettings(
   { db }: Database,
   { accountId, chosen, by, check }: SettingsChange,

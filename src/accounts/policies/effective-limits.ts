@@ -35,7 +35,7 @@ export function effectiveLimits(
   }
 }
 
-/** What the rules of an account, a member or a key allow. */
+/** The permission that the rules of an account, a member or a key give. */
 export function allowedBy(
   { allowedModels, allowedProviders, zeroRetention, noTraining, regions }: KeyRules,
   from: RuleOwner,

@@ -25,7 +25,7 @@ type Change<Policy> = {
 }
 type PolicyChange = Change<KeyPolicy> & { accountId: string }
 
-/** Changes the fields in `policy` (audited), and each key in the ledger. Throws if that is unreachable: repeating updates the rest. */
+/** Changes the fields in `policy` (audited), and each key in the ledger. Throws if the ledger is unreachable: repeat it then. */
 export async function changeKeyPolicy(
   database: Database,
   ledger: Ledger,

@@ -24,7 +24,7 @@ type Rotation = {
 
 const UNITS_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 export const DEFAULT_OVERLAP = '24h'
-/** The rule for an overlap, for errors. */
+/** The rule for an overlap, as text for error messages. */
 export const OVERLAP_RULE = 'must be 0, or a number with s, m, h or d such as 24h, and at most 30d'
 export const MAX_OVERLAP_MS = 30 * 86_400_000
 
@@ -36,7 +36,7 @@ export function parseOverlap(text: string): number | undefined {
   return overlapMs <= MAX_OVERLAP_MS ? overlapMs : undefined
 }
 
-/** Rotates a key of `service`. Throws, unchanged, without the ledger. If it fails later, the new text's first request updates it. */
+/** Rotates a key of `service`. Throws without a change if the ledger is down. If it fails later, the new secret's first use repairs it. */
 export async function rotateKey(
   database: Database,
   ledger: Ledger,

@@ -39,7 +39,7 @@ const MAX_WAITING = 5_000
 const MAX_OWN_WAITING = 1_000
 /** The limit per account once half of the total is used, so that other accounts still have room. */
 const SMALL_SHARE = 20
-/** More kinds of failures than the keys of an account cause within seconds. */
+/** Maximum kinds of failures in memory, in total and per account: more than the keys of an account cause within seconds. */
 const MAX_KINDS = 20_000
 const MAX_OWN_KINDS = 1_000
 const MAX_ACCOUNTS = 10_000
@@ -73,7 +73,7 @@ export function createFailedRequests({ database, clock, logger }: FailedRequests
     return share
   }
 
-  /** Returns whether there was room. */
+  /** Counts a failure. Returns false if there is no room for its kind. */
   function count(failure: Omit<FailureCount, 'requests'>, requests = 1): boolean {
     const name = kindOf(failure)
     const known = counts.get(name)

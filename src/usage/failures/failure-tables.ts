@@ -97,7 +97,7 @@ async function lockDays(transaction: Transaction, listed: readonly ListedFailure
   return days
 }
 
-/** The number of listed requests never decreases. Returns the new days. */
+/** Writes each day's number of listed requests, which never decreases. Returns the new days. */
 async function writeDays(transaction: Transaction, days: readonly Day[]) {
   const { accountId, day, kept } = failedRequestDays
   const rows: (typeof failedRequestDays.$inferSelect)[] = []

@@ -5,7 +5,7 @@ import { createRedactor } from '@/lib/redact'
 const MAX_WORDS_CHARS = 300
 const MAX_PARAM_CHARS = 100
 const MAX_READ_CHARS = 600
-/** Quoted text may be a caller's, up to the last quotation mark, because it may contain marks. */
+/** Quotations, which may be a caller's text. A match ends at the last mark, because the text may contain marks. */
 const QUOTED = [/(?<=^|[\s(])'.*'(?=[\s.,;:)]|$)/gs, /".*"/gs]
 /** Characters outside of field paths. */
 const OUTSIDE_PATH = /[^\w.[\]$-]/g
@@ -34,7 +34,7 @@ export function withoutContent({ message, options }: GatewayError): {
   }
 }
 
-/** Removes quotations; cuts a message that is too long to search at the first quotation mark. */
+/** Removes quotations. A message that is too long to search is cut at its first quotation mark. */
 function unquoted(message: string): string {
   if (message.length > MAX_READ_CHARS) return message.slice(0, MAX_READ_CHARS).replace(/['"].*$/s, '…')
   return QUOTED.reduce((text, quoted) => text.replace(quoted, '…'), message)
