@@ -1,4 +1,4 @@
-/** The ledger. Balances change only here, by atomic scripts on one shard. A call repeated with the same id changes nothing. */
+/** The ledger is the only place where balances change: by atomic scripts on one shard. A call repeated with the same id changes nothing. */
 
 import { credit, readBalance, recentRecords, setAccountState } from '@/ledger/accounts/balances'
 import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from '@/ledger/accounts/key-states'
