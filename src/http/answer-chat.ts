@@ -17,11 +17,11 @@ import { LOSSY_HEADER, QUALITY_HEADER, USAGE_RECORD_HEADER, withPreferenceHeader
 import { resumeRequest, withEcho } from './resume'
 import { sessionNameOf } from './session-name'
 
-/** What the route adds to a request: format, payer, and form of the answer. */
+/** The route's properties of a request: format, payer, and form of the answer. */
 export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf' | 'batchLine'> & {
   line: RequestLine
   framing: Framing
-  /** Text after a stream's own end, once the cost is known, in the framing's form. */
+  /** Text to send after the last event of a stream, once the cost is known. It has the form of the framing. */
   epilogue?: (answer: SettledAnswer) => string
 }
 

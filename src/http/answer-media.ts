@@ -44,7 +44,7 @@ class PaidMedia extends PaidRequest {
     const answer = () => handleMedia(this.deps, Object.assign(this, { request }))
     const seconds = readCacheSeconds(this.arrived.headers, request.preferences)
     if (seconds === undefined) return await answer()
-    // Sounds and pictures would fill the room for answers.
+    // Sounds and pictures are too large for the cache.
     if (this.kind !== 'rerank') return await answerUncached(this, answer)
     return await answerCached(this, { seconds, body: body.json, bytes: body.bytes, facts: [] }, answer)
   }

@@ -34,12 +34,12 @@ export async function answerPaid(paid: PaidRequest): Promise<Response> {
   }
 }
 
-/** A batch's lines are few at a time, and already in memory. */
+/** Lines of a batch are not checked: few run at a time, and they are already in memory. */
 function admit({ deps, payer, arrived, endpoint }: PaidRequest): Promise<unknown> | undefined {
   return endpoint.batchLine ? undefined : deps.unpaid.admit(payer, arrived)
 }
 
-/** Checks before the body of a request with an idempotency key. Repetitions are free, so even without credit or beyond a limit. */
+/** Checks a request with an idempotency key before its body is read. A known key passes without credit too: its repetition is free. */
 async function admitNamed({ deps, payer, arrived }: PaidRequest, { key }: RequestName): Promise<void> {
   try {
     await deps.unpaid.admit(payer, arrived)

@@ -9,7 +9,7 @@ import { queryOf } from './request-line'
 import { knowCaller } from './silence'
 import type { Unpaid } from './unpaid'
 
-/** A longer text is no key of ours, and is not hashed. */
+/** A longer text can't be an API key, so it is refused without hashing it. */
 const MAX_CREDENTIAL_CHARS = 256
 const BEARER = /^bearer +(\S+) *$/i
 
@@ -40,7 +40,7 @@ function knownPayer(payer: Payer | undefined, unpaid: Unpaid, request: Request, 
   return payer
 }
 
-/** The refusals of keys that call no model, by kind. */
+/** Errors for keys that can't call models, by kind of key. */
 const PROGRAM_KEYS = {
   mgmt: { code: 'management_key', words: 'a management key: it manages an account' },
   op: { code: 'operator_key', words: "an operator key: it is for the operator's API" },
@@ -53,7 +53,7 @@ function unknownKey(credential: string): GatewayError {
   return new GatewayError('invalid_credentials', `This is ${words} and calls no models. Use an API key.`, { code })
 }
 
-/** A request without a well-formed key counts as an unknown caller's, limited by address. */
+/** The request's key. A request without a well-formed key counts for its address, as one of an unknown caller. */
 function credentialOf(unpaid: Unpaid, request: Request): string {
   try {
     return readCredential(request)

@@ -6,7 +6,7 @@ import { inspectJson, type JsonBounds } from '@/lib/json-source/scan'
 import { turnFor } from '@/lib/wait/own-turn'
 import { noteWork } from '@/metrics/work-log'
 
-/** `files`: those of a form, by their field. */
+/** `files`: the files of a form, by the name of their field. */
 export type JsonBody = {
   json: JsonObject
   bytes: number
@@ -18,7 +18,7 @@ export type JsonBody = {
 export type BodySize = { bytes: number; dearValues: number }
 
 export type BodyReading = {
-  /** The most values, if not the limit for conversations. */
+  /** Maximum JSON values; undefined: the limit for conversations. */
   maxValues?: number | undefined
   onBytes?: ((bytes: Uint8Array) => void) | undefined
   /** Decides when the body may be read and parsed. */
@@ -40,7 +40,7 @@ export type BodyLimits = {
   maxJsonDepth: number
 }
 
-/** Maximum number of JSON values: far more than a conversation needs. A body of only values would block the processor for a second. */
+/** Maximum JSON values: far more than a conversation needs. Parsing a body that is full of values would take a second. */
 const MAX_JSON_VALUES = 100_000
 /** Maximum number of different field names, each of which is expensive to parse. */
 const MAX_JSON_NAMES = 10_000
@@ -48,7 +48,7 @@ const MAX_JSON_NAMES = 10_000
 const MAX_JSON_OUTSIDE = 4 * 1024 * 1024
 /** Maximum number of escaped characters: enough for the longest text that a model reads, even if every character is escaped. */
 const MAX_JSON_ESCAPES = 2 * 1024 * 1024
-/** With more fields, checking for duplicates would take longer than serialising. */
+/** Maximum fields to check for duplicates. With more fields, the check would take longer than serialising. */
 const MAX_COPIED_FIELDS = 2_000
 const JSON_TYPE = 'application/json'
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -139,7 +139,7 @@ async function readPieces(
   return Buffer.concat(chunks)
 }
 
-/** If the client disconnects before its request is complete, the error counts as the client's and gets no response. */
+/** The error for a body that can't be read. If the client disconnected early, the error is the client's and gets no response. */
 export function unreadable(request: Request, cause: unknown): unknown {
   if (cause instanceof GatewayError) return cause
   const message = request.signal.aborted

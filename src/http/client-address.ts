@@ -1,4 +1,4 @@
-/** The client address of a request: the peer of its connection, or behind trusted proxies, the address that the outermost of them saw. */
+/** The client address of a request: the peer of its connection. Behind trusted proxies, it is the peer of the outermost proxy. */
 
 import { peerOf } from './silence'
 
@@ -9,7 +9,7 @@ export function rememberPeer(request: Request, peer: string): void {
   peers.set(request, peer)
 }
 
-/** The client's address: each of `trustedHops` proxies appends its peer to X-Forwarded-For, so it is that many from the right. */
+/** The client's address. Each of `trustedHops` proxies appends one address to X-Forwarded-For, so it is that many from the right. */
 export function clientAddress(request: Request, trustedHops: number): string {
   const peer = peers.get(request) ?? peerOf(request) ?? UNKNOWN
   if (trustedHops === 0) return peer

@@ -49,7 +49,7 @@ export type HttpDeps = ChatDeps &
     feedback: Feedback
     storedResponses: StoredResponses
     batches: Batches
-    /** The batches and files that a key may see: those that its member sees. */
+    /** The batches and files that a key may read: the same as for the member who owns the key. */
     batchScope(payer: Payer): Promise<Scope>
     batchTurns: BatchTurns
     signatures: { forget(accountId: string, callIds: readonly string[]): Promise<void> }

@@ -28,7 +28,7 @@ export function errorResponse(error: unknown, format: Format, requestId: string,
   })
 }
 
-/** The provider's own error instead of ours, if it has all fields of ours; every format has its error in a field of this name. */
+/** The provider's own error, if it has all fields of our error. In every format, the error is in the field `error`. */
 function ownError(
   { options: { own } }: GatewayError,
   body: JsonObject,

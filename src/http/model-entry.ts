@@ -56,7 +56,7 @@ const LIST = {
   }),
 }
 
-/** OpenRouter's fields for prices of lines. */
+/** OpenRouter's names for prices that the catalogue states as price lines. */
 const OPENROUTER_LINES = [
   ['request', 'request', 'request'],
   ['image', 'input_image', 'image'],
@@ -207,7 +207,7 @@ function pricingOf({ pricing, targets }: Model): ModelEntry['pricing'] {
   const tiers = [...(pricing.serviceTiers ?? [])]
     .filter(([name]) => targets.some(({ serviceTiers }) => serviceTiers?.has(name)))
     .map(([name, list]) => [name, listOf(list)] as const)
-  // The highest price of a use at any target.
+  // For each tool, the highest price among the targets.
   const tools = [...dearestToolPrices(targets)].map(
     ([name, { price, per }]) => [name, { price: nanoToUsd(price), per }] as const,
   )

@@ -61,10 +61,10 @@ export const FILTERS: readonly Parameter[] = [
   },
 ]
 
-/** A name that can be requested, with its entry in the common and in other forms. */
+/** A name that can be requested: its entry in the common list, and the data for lists in other forms. */
 type Listed = { entry: ModelEntry; listed: ListedModel }
 
-/** The list and its entries by id or alias, as JSON. */
+/** The model list, and each entry by id or alias, as JSON texts. */
 export type ModelBodies = {
   list(query: string): string
   entries: ReadonlyMap<string, string>
@@ -75,7 +75,7 @@ export function commonModelBodies(catalog: Catalog, formats: Formats): ModelBodi
   return commonBodies(listSold(catalog, formats), formats)
 }
 
-/** OpenRouter's price for its own tiers, which means that it varies. */
+/** Prices of tiers. OpenRouter uses -1 for a price that varies. */
 const VARIES = { prompt: '-1', completion: '-1' }
 
 /** The list for OpenRouter's library, which fails at entries without prices. */

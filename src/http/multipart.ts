@@ -9,7 +9,7 @@ import { type BodyReading, type JsonBody, readBytes } from './body'
 const FORM_TYPE = 'multipart/form-data'
 const MAX_PARTS = 256
 const MAX_NAME_CHARS = 256
-/** Far more than the longest prompt. */
+/** Maximum characters of a text field: far more than the longest prompt. */
 const MAX_TEXT_CHARS = 256 * 1024
 const MAX_DEPTH = 8
 /** The field with the caller's preferences, whose values are not texts. */
@@ -57,7 +57,7 @@ function checkParts(bytes: Buffer, boundary: string): void {
   const line = Buffer.from(`--${boundary}`)
   let parts = 0
   for (let at = bytes.indexOf(line); at !== -1; at = bytes.indexOf(line, at + line.length)) {
-    // The last line ends the form.
+    // One more than the limit: the last delimiter begins no part, but ends the form.
     if (++parts > MAX_PARTS + 1) throw invalidRequest(`The form has more than ${MAX_PARTS} parts.`)
   }
 }

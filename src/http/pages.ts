@@ -1,9 +1,9 @@
-/** Headers for browsers: pages of any site may call the API, which knows callers by key only. Browsers must not guess content types. */
+/** Headers of responses for browsers and pages. Pages of any site may call the API, since it identifies callers by key. */
 
 /** Headers of every response: a browser must not guess its content type. */
 export const NO_SNIFFING = { 'x-content-type-options': 'nosniff' } as const
 
-/** Headers of responses that don't depend on cookies. They never allow credentials. */
+/** CORS headers of responses that don't depend on cookies. They never allow credentials. */
 export const OPEN_TO_PAGES = { 'access-control-allow-origin': '*' } as const
 
 const PREFLIGHT_SECONDS = 7_200
@@ -21,7 +21,7 @@ export const OPEN_PREFIXES: readonly string[] = [
   '/responses/',
 ]
 
-/** The operator's API: an operator key in a page would be everybody's. */
+/** The operator's API is closed to pages: everybody who opens the page could read an operator key in it. */
 const CLOSED_PREFIX = '/v1/operator/'
 
 /** Whether pages of other sites may call `path`. */
@@ -29,7 +29,7 @@ export function isOpenToPages(path: string): boolean {
   return !`${path}/`.startsWith(CLOSED_PREFIX) && OPEN_PREFIXES.some((prefix) => `${path}/`.startsWith(prefix))
 }
 
-/** Lets pages of other sites read a response. Only for requests with an Origin header, so others pay nothing. */
+/** Lets pages of other sites read a response. Adds the header only if the request has an Origin header. */
 export function openToPage(request: Request, response: Response): Response {
   if (request.headers.has('origin')) {
     response.headers.set('access-control-allow-origin', '*')

@@ -1,4 +1,4 @@
-/** One paid request, from its arrival to the end of its answer, completed as facts become known. Its code reports how it ended. */
+/** One paid request, from its arrival to the end of its answer. Its fields are set as facts become known. It reports its own end. */
 import type { ModelKind } from '@/catalog/types'
 import { knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
@@ -33,7 +33,7 @@ export type PaidEndpoint = {
   batchLine?: BatchLine
 }
 
-/** A request that a batch makes: its id, and who learns how it ended. */
+/** A request that is one line of a batch: its id, and callbacks for its end. */
 export type BatchLine = Pick<Once, 'onSettled'> & {
   requestId: string
   /** Returns whether the line ends with this error. Otherwise it is tried again, and the refusal counts nowhere. */
@@ -59,7 +59,7 @@ export abstract class PaidRequest {
   ignoredTags: string | undefined = undefined
   /** The operation of its idempotency key, if any. */
   once: Once | undefined = undefined
-  /** Learns how the request ended, to store its answer for equal requests. */
+  /** Called with the end of the request, to cache its answer for equal requests. */
   observed: Once['onSettled'] | undefined = undefined
 
   constructor(
@@ -102,14 +102,14 @@ export abstract class PaidRequest {
     return this.endpoint.batchLine !== undefined
   }
 
-  /** Answers and charges it once: `once` decides when nobody waits any more, and is called at the end. */
+  /** Answers and charges the request once. `once` decides when nobody waits any more, and is called at the end. */
   answerOnce(once: Once, claimant: Parameters<typeof digestOf>[0]): void {
     this.once = once
     this.signal = once.signal
     this.idempotencyKey = digestOf(claimant)
   }
 
-  /** Called when the body was read: the connection may then be silent until the answer has ended. */
+  /** Called when the body was read. Removes the connection's idle timeout until the answer has ended. */
   read(): void {
     this.arrivedAtMs = this.deps.clock.now()
     allowSilence(this.arrived)
@@ -131,7 +131,7 @@ export abstract class PaidRequest {
     this.line.stream = isStream
   }
 
-  /** Called when all content for the client is known. */
+  /** Called at the end of the answer, when the client's whole content is known. */
   onEnd(): void {
     endSilence(this.arrived)
     this.share?.end()

@@ -20,7 +20,7 @@ export function formatOfRequest(formats: Formats, path: string, headers: Headers
   return owner ?? formatOfHeaders(all, headers) ?? defaultFormat(formats)
 }
 
-/** The format of the only clients that send such headers. */
+/** The format whose clients send such headers; undefined if no header identifies a format. */
 export function formatOfHeaders(formats: readonly Format[], headers: Headers): Format | undefined {
   return formats.find(({ recognition }) => recognition.headers.some((name) => headers.has(name)))
 }

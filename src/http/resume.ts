@@ -28,7 +28,7 @@ export function resumeRequest(
 /** Token counts differ by vocabulary, but hardly by more than a factor of two. */
 const LEAST_SHARE = 0.5
 
-/** The least that reading a conversation of `tokens` again costs at `model`; zero if unknown. */
+/** The minimum cost of sending a conversation of `tokens` to `model` again; zero if unknown. */
 function leastCost(catalog: Catalog, model: JsonValue | undefined, tokens: number): Nano {
   const sold = typeof model === 'string' ? findSold(catalog, model) : undefined
   if (!sold || 'candidates' in sold) return ZERO_NANO

@@ -1,6 +1,6 @@
 /**
- * Idle timeouts of the connections of clients. The server closes idle connections, so that unknown clients cannot keep them. A known caller gets longer to
- * send a body; once that has arrived, there is no timeout until the answer has ended. So streaming routes need no timeouts of their own.
+ * Sets the idle timeouts of client connections. The server closes idle connections, so that unknown clients can't keep them. A known
+ * caller has more time to send a body. Once the body has arrived, there is no timeout until the answer has ended.
  */
 
 /** The server of a request, which knows the client's address while the connection lives. */
@@ -16,7 +16,7 @@ const hosts = new WeakMap<Request, Host>()
 /** Requests with a running answer. */
 const answered = new Set<Request>()
 
-/** Stores a request's server. */
+/** Stores the server that received a request. */
 export function rememberHost(request: Request, host: Host): void {
   hosts.set(request, host)
 }

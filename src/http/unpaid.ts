@@ -27,7 +27,7 @@ export interface Unpaid {
   charge(payer: Payer, bytes: number): void
   /** Records that a paid request was refused after `bytes` were read. */
   refused(payer: Payer, error: unknown, bytes: number): void
-  /** Throws `rate_limited` if the request's address has sent too many invalid keys, before another is looked up. */
+  /** Called before a key is looked up. Throws `rate_limited` if the request's address has sent too many invalid keys. */
   admitStranger(request: Request): void
   stranger(request: Request): void
 }
@@ -44,9 +44,9 @@ const STRANGERS_PER_MINUTE = 300
 /** For this time after a refusal, a key's status is checked before its body is read. */
 const SUSPICION_MS = 60_000
 const MAX_SUSPECTS = 10_000
-/** For this time, a further large body gets the same refusal. */
+/** Seconds for which further large bodies get the same refusal. */
 const REPEATED_SECONDS = 1
-/** Reading this much takes longer than asking the ledger. */
+/** A body is large from this size: reading it takes longer than asking the ledger. */
 export const LARGE_BYTES = 256 * 1024
 /** The minimum per account of free answers, and per key of refusals, so that one key doesn't use up the others' share. */
 const { perAccount: MIN_FREE_PER_MINUTE } = SHARED.freeAnswers
@@ -71,7 +71,7 @@ export function createUnpaid(deps: UnpaidDeps): Unpaid {
     await refuseAsReserve(deps, payer, least)
   }
 
-  /** The server reads the body from the socket while the ledger is asked, so a recently refused caller is refused without asking. */
+  /** Refuses a recently refused caller without asking the ledger: while asking, the server would read the body from the socket. */
   function admitUnread(payer: Payer): Promise<void> {
     for (const whose of [payer.keyId, payer.accountId]) {
       const told = lately.get(whose)
@@ -116,7 +116,7 @@ export function createUnpaid(deps: UnpaidDeps): Unpaid {
   }
 }
 
-/** Whether another key may get a different answer: errors for lack of credit may contain figures for some members only. */
+/** Whether the error is only for this key. Lack of credit is: its text may contain figures that only some members may see. */
 function isOfKey({ kind, options: { details } }: GatewayError): boolean {
   return kind === 'invalid_credentials' || kind === 'insufficient_credit' || details?.of === 'key'
 }

@@ -1,4 +1,4 @@
-/** Cached answers in the shared Redis. They use the same room as the answers of idempotency keys. */
+/** Cached answers in the shared Redis. They share the memory limit with the answers of idempotency keys. */
 import {
   asked,
   type KeptAnswer,
@@ -17,9 +17,9 @@ export type CacheKey = { accountId: string; digest: string }
 type CachedAnswer = { answer: KeptAnswer; requestId: string; ageMs: number }
 
 export interface AnswerCache {
-  /** The answer that is stored for such a request and at most `maxAgeMs` old. Throws `overloaded` if Redis does not answer. */
+  /** The cached answer of an equal request, at most `maxAgeMs` old. Throws `overloaded` if Redis does not answer. */
   find(key: CacheKey, maxAgeMs: number): Promise<CachedAnswer | undefined>
-  /** Stores an answer for `livesMs`, instead of an older one. False without room. Throws like `find`. */
+  /** Stores an answer for `livesMs`, and replaces an older one. False if there is no room. Throws like `find`. */
   put(key: CacheKey, livesMs: number, requestId: string, answer: KeptAnswer): Promise<boolean>
 }
 

@@ -1,4 +1,4 @@
-/** Answers a request that accepts a cached answer: with the stored answer of an equal request, or with its own, which is then stored. */
+/** Answers a request that accepts a cached answer: with the cached answer of an equal request, or with a new one, which is cached. */
 import { type KeptAnswer, MAX_ANSWER_BYTES } from '@/http/idempotency/kept-answers'
 import type { PaidRequest } from '@/http/paid-request'
 import { requireActiveKey } from '@/http/require-active-key'
@@ -13,7 +13,7 @@ import { turnFor } from '@/lib/wait/own-turn'
 import type { CacheKey } from './answer-cache'
 import { CACHE_HEADER } from './cache-wish'
 
-/** `facts`: everything besides the body that the answer depends on: how it was sent, and what its headers ask for. */
+/** `facts`: all that the answer depends on besides the body, such as the stream option and the headers. */
 export type Cacheable = { seconds: number; body: JsonObject; bytes: number; facts: readonly unknown[] }
 
 /** Headers that a cached answer repeats. The others are about one request. */
@@ -21,15 +21,15 @@ const REPEATED_HEADERS = [
   ...['content-type', 'cache-control', 'x-accel-buffering', 'x-content-type-options'],
   ...['x-svc-model', 'x-svc-provider', 'x-svc-route-reason', 'x-svc-left-out'],
 ]
-/** The output limit that the credit could pay: such an answer is shorter than an equal request may get. */
+/** The header of an answer whose output limit was lowered to the credit. Such an answer is not cached: it may be too short for others. */
 const LOWERED_HEADER = 'x-svc-max-output-tokens'
-/** How long the end of an answer waits until its copy is stored. */
+/** Maximum time that the end of an answer waits until its copy is stored. */
 const STORE_PATIENCE_MS = 2_000
 
 /**
- * Runs `answer`, unless an equal request of a key with the same rules got a whole answer in the last `seconds`. A hit is free, but refused
- * like a paid request for lack of credit, and it counts as a free answer. Of equal requests at the same time each is answered and charged.
- * Under a rule of account, member or key against retention nothing is stored.
+ * Runs `answer`, unless an equal request of a key with the same rules got a complete answer in the last `seconds`. A hit is free and counts
+ * as a free answer, but without credit it is refused like a paid request. Equal requests that arrive together are all answered and charged.
+ * If a rule of account, member or key forbids retention, nothing is stored.
  */
 export async function answerCached(
   paid: PaidRequest,
@@ -77,7 +77,7 @@ export async function answerCached(
   return new Response(copied, { status, headers })
 }
 
-/** Answers without reading or storing, and says so. */
+/** Answers without the cache, and says so in a header. */
 export async function answerUncached(paid: PaidRequest, answer: () => Promise<Response>): Promise<Response> {
   paid.deps.metrics.cached('bypass')
   const response = await answer()
@@ -85,13 +85,13 @@ export async function answerUncached(paid: PaidRequest, answer: () => Promise<Re
   return response
 }
 
-/** Line breaks are in no idempotency key, so digests of both never meet. */
+/** The digest of a request. It contains a line break, which no idempotency key has, so it never equals a key's digest. */
 function digestOf({ format, endpoint }: PaidRequest, { body, facts }: Cacheable, rules: readonly unknown[]): string {
   const about = JSON.stringify([format.name, endpoint.route, ...rules, ...facts])
   return sha256Hex(`cache\n${about}\n${JSON.stringify(asWritten(withoutWish(body)))}`)
 }
 
-/** The body without `svc.cache`, which may be said in a header as well. */
+/** The body without `svc.cache`: a header can say the same, and must give the same digest. */
 function withoutWish(body: JsonObject): JsonObject {
   const { svc } = body
   if (typeof svc !== 'object' || svc === null || Array.isArray(svc) || !('cache' in svc)) return body
@@ -114,7 +114,7 @@ function hit({ format, requestId }: PaidRequest, { status, headers, body }: Kept
   return new Response(body, { status, headers: [...headers, ...own] })
 }
 
-/** Without room the answer is not stored. */
+/** Stores an answer in the cache, if there is room. */
 async function store(
   { deps, requestId }: PaidRequest,
   key: CacheKey,
@@ -128,7 +128,7 @@ async function store(
   }
 }
 
-/** Passes an answer on and collects it. Its end waits for `onEnd`; a longer answer is only passed on. */
+/** Passes an answer on and collects it. Its end waits for `onEnd`. An answer that is too long is only passed on. */
 function copyOf(onEnd: (text: string) => Promise<void>): TransformStream<Uint8Array, Uint8Array> {
   let pieces: Uint8Array[] | undefined = []
   let size = 0

@@ -1,4 +1,4 @@
-/** How a request asks for a cached answer: the header `x-svc-cache`, or `svc.cache` in its body. */
+/** Reads whether a request accepts a cached answer: the header `x-svc-cache`, or `svc.cache` in its body. */
 import { invalidRequest } from '@/chat/error'
 import { MAX_CACHE_SECONDS, type RoutePreferences } from '@/chat/preferences'
 
@@ -16,8 +16,8 @@ export const CACHE_PARAMETER = {
 } as const
 
 /**
- * The greatest age in seconds of a cached answer; undefined without the wish. The header overrides the body. Throws `invalid_request` for
- * another value, and together with zero retention, which the stored answer would break.
+ * The maximum age in seconds of a cached answer; undefined if the request accepts none. The header overrides the body. Throws
+ * `invalid_request` for other values, and if the request demands zero retention, since the cache would break that rule.
  */
 export function readCacheSeconds(headers: Headers, preferences: RoutePreferences | undefined): number | undefined {
   const said = headers.get(CACHE_HEADER)

@@ -1,7 +1,7 @@
--- Finds a cached answer that is young enough.
+-- Finds a cached answer that is not older than the limit.
 --
 -- KEYS  1 the answer, a hash
--- ARGV  greatest age in ms
+-- ARGV  maximum age in ms
 -- Returns age in ms, request id, head, body · nothing, if there is none
 
 local found = redis.call('HMGET', KEYS[1], 'atMs', 'requestId', 'head', 'body')

@@ -1,4 +1,4 @@
-/** Answers the lines of batches by the code of their endpoints, as requests of the batch's key that no client waits for. */
+/** Answers the lines of batches with the code of their endpoints. Each line is a request of the batch's key, without a client. */
 import { type LineAnswer, nextStep } from '@/batches/line-outcome'
 import type { LineAnswerer, LineCall } from '@/batches/runner'
 import { GatewayError, knownError } from '@/chat/error'
@@ -55,7 +55,7 @@ async function answerLine(
   const response = await (endpoint === EMBEDDINGS_PATH
     ? answerEmbeddings(deps, request, { ...embeddingsEndpoint(deps), ...way })
     : answerChat(deps, request, { ...way, format, route: endpoint, line: {}, framing: format.framing }))
-  // A provider may write its JSON in several lines, and a result is one line of a file.
+  // A provider's JSON may have line breaks, but each result must be one line of a file.
   const text = (await response.text()).replace(/[\r\n]+/g, ' ')
   return { status: response.status, body: text, cost, isCharged: cost > 0, error }
 }

@@ -1,4 +1,4 @@
-/** Checks a line of a batch when the batch is created: as its endpoint would, but without regard to which providers are well just now. */
+/** Checks a line when its batch is created. The checks are those of its endpoint, except for the current health of providers. */
 import { invalidRequest } from '@/chat/error'
 import { mostOfChat, mostOfEmbeddings } from '@/gateway/most-cost'
 import type { HttpDeps } from '@/http/deps'
@@ -15,8 +15,8 @@ type CheckDeps = Pick<HttpDeps, 'catalog' | 'formats'> & { allowed?: Allowed }
 const NO_HEADERS = new Headers()
 
 /**
- * The model that a line of `bytes` asks for, and the most that it can cost. Throws the error that `endpoint` would answer it with: a field
- * that breaks a rule, an unknown or forbidden model, or one that can't serve it.
+ * The model that a line of `bytes` requests, and its maximum cost. Throws the error that `endpoint` would return: for an invalid field, an
+ * unknown or forbidden model, or a model that can't serve the request.
  */
 export function checkLine(
   deps: CheckDeps,
@@ -32,7 +32,7 @@ export function checkLine(
     return { model: request.model, most: mostOfEmbeddings(buildEmbeddingPlan(catalog, request, allowed)) }
   }
   const format = formatOfRequest(formats, endpoint, NO_HEADERS)
-  // The stored answers that a request builds on are read when it runs.
+  // An earlier answer that the request continues is only read when the line runs.
   const request = format.decodeRequest({ ...body, previous_response_id: undefined }, {})
   const plan = buildPlan(catalog, request, { clientFormat: format.name, ...allowed })
   return { model: request.model, most: mostOfChat(request, plan, bytes) }

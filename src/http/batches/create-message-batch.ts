@@ -1,4 +1,4 @@
-/** Creates a message batch from a body of any length: its requests are checked and written one after another, all of them or none. */
+/** Creates a message batch while its body is read: requests are checked and written one by one. If one is invalid, none is kept. */
 import type { Batch, NewLine } from '@/batches/types'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { checkHeaders, tooLarge, unreadable } from '@/http/body'
@@ -18,9 +18,9 @@ export const MAX_BATCH_BYTES = 256 * 1024 * 1024
 export const MAX_BATCH_REQUESTS = 100_000
 const ENDPOINT = '/v1/messages'
 const CUSTOM_ID = /^[\w-]{1,64}$/
-/** Other requests are served after this many bytes. */
+/** After this many bytes, other requests get a turn at the event loop. */
 const TURN_BYTES = 64 * 1024
-/** Reading ends after this many faults. */
+/** Maximum faults to report. Reading stops after them. */
 const MAX_FAULTS = 10
 
 /** Creates the batch of `request`, whose caller has an active key. Throws one `invalid_request` with the first faults of its requests. */
@@ -49,7 +49,7 @@ export async function createMessageBatch(
   }
 }
 
-/** The bytes of a request's body as they arrive, within the limit. */
+/** Counts the bytes of a body as they arrive, and refuses more than the limit. */
 class CountedBody {
   bytes = 0
 
@@ -79,7 +79,7 @@ class RequestReader {
     private readonly allowed: Allowed,
   ) {}
 
-  /** The lines of the batch. Throws if any request is invalid, after at most {@link MAX_FAULTS} of those. */
+  /** The lines of the batch. Throws if a request is invalid, with at most {@link MAX_FAULTS} faults. */
   async *lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<NewLine> {
     try {
       for await (const entry of splitList(body, 'requests', this.deps.maxBodyBytes)) {
@@ -114,7 +114,7 @@ class RequestReader {
     }
   }
 
-  /** Throws what is wrong with the request; `param` is the place inside it. */
+  /** One request as a line. Throws the request's fault; `param` is the place in the request. */
   private lineOf(entry: Uint8Array): NewLine {
     const { deps, allowed, customIds } = this
     const json = parseLine(entry, deps.maxJsonDepth)

@@ -1,4 +1,4 @@
-/** The steps around the free requests for files and batches: caller, limits, and what the caller sees. */
+/** The common steps of free requests for files and batches: the caller's key, its limits, and the batches that it may read. */
 import type { Scope } from '@/batches/types'
 import { authenticate } from '@/http/auth'
 import { sentFrom } from '@/http/client-address'
@@ -10,7 +10,7 @@ import type { KeyUsage, Payer } from '@/ledger/outcomes'
 
 export type FreeCaller = { payer: Payer; scope: Scope; key: KeyUsage }
 
-/** Answers a free request of a key that may be used now. */
+/** Answers a free request, if its key is active and within its limits. */
 export async function answerFree(
   deps: HttpDeps,
   request: Request,
@@ -22,7 +22,7 @@ export async function answerFree(
   return openToPage(request, await work({ payer, scope: await deps.batchScope(payer), key }))
 }
 
-/** Work during which the connection may be silent, such as making a batch of a large file. */
+/** Runs `work` without the connection's idle timeout, such as creating a batch from a large file. */
 export async function inSilence<T>(request: Request, work: () => Promise<T>): Promise<T> {
   allowSilence(request)
   try {

@@ -1,4 +1,4 @@
-/** Reads the lines of a batch's input file, and collects what is wrong with them before anything is kept. */
+/** Reads the lines of a batch's input file, and collects their faults. A file with a fault creates no batch. */
 import type { NewLine } from '@/batches/types'
 import { GatewayError } from '@/chat/error'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
@@ -9,28 +9,28 @@ import { OWN_TURN_BYTES, ownTurn } from '@/lib/wait/own-turn'
 export const MAX_LINES = 50_000
 export const MAX_FILE_BYTES = 200 * 1024 * 1024
 const MAX_ID_CHARS = 512
-/** The faults that are told; the rest of the file is not looked at after them. */
+/** Maximum faults to report. The rest of the file is not checked after them. */
 const MAX_FAULTS = 10
 const MAX_VALUES = 120_000
 const MAX_NAMES = 10_000
-/** Lines between two turns of the event loop, if they are short. */
+/** After this many short lines, other requests get a turn at the event loop. */
 const LINES_PER_TURN = 50
 const NEWLINE = 0x0a
-/** A custom id becomes part of a file's line and of a database text. */
+/** Forbidden in a custom id, because the id is stored in Postgres and written into a file of lines. */
 const CONTROL_CHARACTER = /\p{Cc}/u
 
-/** What is wrong with a line; `line` counts from 1. */
+/** A fault of a line; `line` counts from 1. */
 export type LineFault = { line: number; code: string; message: string; param: string | null }
 
 type LineDeps = {
   endpoint: string
   maxLineBytes: number
   maxDepth: number
-  /** The model and the most that a request to the endpoint can cost. Throws a GatewayError for a body that can't be answered. */
+  /** The request's model and maximum cost. Throws a GatewayError for a body that the endpoint can't answer. */
   check(body: JsonObject, bytes: number): Pick<NewLine, 'model' | 'most'>
 }
 
-/** The lines as requests. Throws `invalid_request` with the first ten faults; lets other work run meanwhile. */
+/** The lines as requests. Throws `invalid_request` with the first ten faults. Other requests run in between. */
 export async function* readInputLines(parts: AsyncIterable<Uint8Array>, deps: LineDeps): AsyncGenerator<NewLine> {
   const faults: LineFault[] = []
   const ids = new Map<string, number>()
@@ -48,7 +48,7 @@ export async function* readInputLines(parts: AsyncIterable<Uint8Array>, deps: Li
     }
     const read = bytes ? readLine(bytes, line, ids, deps) : tooLong(line, deps)
     if (!('code' in read)) {
-      // Once there is a fault, the file is only searched for more.
+      // After the first fault, lines are only checked, since no batch will be created.
       if (faults.length === 0) yield read
       continue
     }
@@ -63,7 +63,7 @@ function tooLong(line: number, { maxLineBytes }: LineDeps): LineFault {
   return fault(line, 'line_too_long', `the line has more than ${maxLineBytes} bytes`)
 }
 
-/** The refusal of a file, in OpenAI's form of a batch's errors. Nothing of it is kept. */
+/** The error for a file with faults, in OpenAI's form for errors of a batch. */
 function faultyInput(faults: readonly LineFault[]): GatewayError {
   const told = faults.map(({ line, message }) => `Line ${line}: ${message}.`).join(' ')
   const data = faults.map((one): JsonObject => ({ ...one }))
@@ -108,13 +108,12 @@ function readLine(bytes: Uint8Array, line: number, ids: Map<string, number>, dep
   }
 }
 
-/** The message may end with a full stop, which the list of faults adds itself. */
+/** An endpoint's error as the fault of a line. A full stop at its end is removed, since the list of faults adds one. */
 function ofBody(line: number, { kind, message, options }: GatewayError): LineFault {
   const param = options.param === undefined ? 'body' : `body.${options.param}`
   return fault(line, options.code ?? kind, message.replace(/\.$/, ''), param)
 }
 
-/** A line as a JSON object within limits; undefined if it is none. */
 /** A line's JSON object; undefined for anything else, or beyond the limits of a body. */
 export function parseLine(bytes: Uint8Array, maxDepth: number): JsonObject | undefined {
   try {
@@ -132,7 +131,7 @@ export function parseLine(bytes: Uint8Array, maxDepth: number): JsonObject | und
 
 type RawLine = { line: number; bytes: Uint8Array | undefined }
 
-/** The lines of the file without their ends; `bytes` undefined: longer than allowed. */
+/** The lines of the file without line breaks. `bytes` is undefined if the line is longer than allowed. */
 async function* splitLines(parts: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<RawLine> {
   let pieces: Uint8Array[] = []
   let size = 0
@@ -160,7 +159,7 @@ async function* splitLines(parts: AsyncIterable<Uint8Array>, maxBytes: number): 
   if (size > 0) yield end()
 }
 
-/** Without a carriage return or spaces at its ends, so that an empty line is empty. */
+/** The line without spaces and carriage returns at both ends, so that a blank line becomes empty. */
 function trimmed(bytes: Buffer): Uint8Array {
   let start = 0
   let end = bytes.length

@@ -1,4 +1,4 @@
-/** The headers of the request that makes a batch which count for each of its lines: usage labels, preferences, versions of formats. */
+/** Headers of the request that creates a batch. These apply to each line too: usage labels, preferences, versions of formats. */
 import { APP_ADDRESS_HEADER, APP_TITLE_HEADERS, TAGS_HEADER } from '@/http/labels/read-labels'
 import { LOSSY_HEADER, QUALITY_HEADER } from '@/http/preference-headers'
 
@@ -11,10 +11,10 @@ const KEPT = [
   'anthropic-version',
   'anthropic-beta',
 ]
-/** A longer value is no label or version. */
+/** Maximum characters of a header's value. No label or version is longer. */
 const MAX_CHARS = 4_096
 
-/** The kept headers, by name. */
+/** The headers to store with the batch, by name. */
 export function keptHeaders(headers: Headers): Record<string, string> {
   const kept = KEPT.flatMap((name) => {
     const value = headers.get(name)

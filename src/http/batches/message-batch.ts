@@ -1,4 +1,4 @@
-/** Message batches as messages clients read them: the object of a batch, and the lines of its results. */
+/** Message batches in the form that messages clients read: the object of a batch, and the lines of its results. */
 import { type Static, Type } from '@sinclair/typebox'
 import type { Batch, LineResult } from '@/batches/types'
 import { nanoToUsd } from '@/lib/money'
@@ -63,7 +63,7 @@ export function messageBatchBody(batch: Batch, results: string): Static<typeof M
 
 const MESSAGE_BATCH_ID = /^msgbatch_\w{1,64}$/
 
-/** Whether the batch was made by the messages endpoints. */
+/** Whether the batch was created at the endpoint for message batches. */
 export function isMessageBatch({ id }: Pick<Batch, 'id'>): boolean {
   return MESSAGE_BATCH_ID.test(id)
 }
@@ -73,7 +73,7 @@ export async function* resultLines(pages: AsyncIterable<LineResult[]>): AsyncGen
   for await (const results of pages) yield Buffer.from(results.map(resultLine).join(''))
 }
 
-/** An answer or error is JSON in the messages format already. */
+/** One result as a line. The stored answer or error is JSON in the messages format already. */
 function resultLine({ customId, state, body }: LineResult): string {
   const rest = state === 'succeeded' ? `,"message":${body}` : state === 'errored' ? `,"error":${body}` : ''
   return `{"custom_id":${JSON.stringify(customId)},"result":{"type":"${state}"${rest}}}\n`

@@ -1,4 +1,4 @@
-/** Reads a multipart body piece by piece, so that a large file is never whole in memory. */
+/** Reads a multipart body piece by piece, so that memory never holds a whole large file. */
 import { GatewayError, invalidRequest } from '@/chat/error'
 
 /** A piece of a part's content, or the beginning of a part. */
@@ -26,7 +26,7 @@ export function boundaryOf(headers: Headers): string {
 /** The parts of `body` in their order. Throws `invalid_request` if it is no multipart body, or ends too early. */
 export async function* readParts(body: AsyncIterable<Uint8Array>, boundary: string): AsyncGenerator<PartEvent> {
   const delimiter = Buffer.from(`\r\n--${boundary}`)
-  // The first delimiter may stand at the very beginning, without a line before it.
+  // The first delimiter may be at the very beginning, so the line break before it is added here.
   let rest: Buffer = CRLF
   let state: 'before' | 'head' | 'content' | 'end' = 'before'
   let parts = 0
@@ -40,7 +40,7 @@ export async function* readParts(body: AsyncIterable<Uint8Array>, boundary: stri
         if (end === -1) break
         if (++parts > MAX_PARTS) throw invalidRequest(`The form has more than ${MAX_PARTS} fields.`)
         yield readHead(rest.subarray(0, end).toString())
-        // The content begins behind the empty line; its delimiter has a line break of its own.
+        // The content begins after the empty line. The line break after the content belongs to the next delimiter.
         rest = rest.subarray(end + HEAD_END.length)
         state = 'content'
         continue
@@ -53,7 +53,7 @@ export async function* readParts(body: AsyncIterable<Uint8Array>, boundary: stri
       const next = rest.subarray(delimiter.length, delimiter.length + 2).toString()
       if (next !== '--' && next !== '\r\n') throw broken()
       state = next === '--' ? 'end' : 'head'
-      // The line break before a head belongs to it, so that an empty head ends at once.
+      // The line break before a head stays in `rest`, so that an empty head ends at once.
       rest = rest.subarray(delimiter.length + (state === 'end' ? 2 : 0))
       if (state === 'end') break
     }

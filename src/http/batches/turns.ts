@@ -1,9 +1,9 @@
-/** The turns of uploads and of making batches: few at once, since each reads or writes up to hundreds of megabytes. */
+/** Limits how many uploads and creations of batches run at once, since each reads or writes up to hundreds of megabytes. */
 import { GatewayError } from '@/chat/error'
 import { createBudget } from '@/lib/quota/budget'
 import { SHARED } from '@/limits/shared-resources'
 
-/** Runs `work` in the account's turn. Throws `overloaded` if there is none in time. */
+/** Runs `work` when the account has a turn. Throws `overloaded` if it gets none in time. */
 export type BatchTurns = <T>(accountId: string, work: () => Promise<T>) => Promise<T>
 
 const WAIT_MS = 5_000

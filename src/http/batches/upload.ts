@@ -1,4 +1,4 @@
-/** Receives an uploaded file straight into Postgres, in parts, with its size and lines checked as it comes. */
+/** Writes an uploaded file to Postgres in parts as it arrives. Checks its size and lines meanwhile. */
 import { type Files, PART_BYTES } from '@/batches/files'
 import type { BatchFile, Scope } from '@/batches/types'
 import { GatewayError, invalidRequest } from '@/chat/error'
@@ -18,7 +18,7 @@ type UploadDeps = {
   requireRoom(bytes: number): Promise<void>
 }
 
-/** Stores the file of a form with `purpose` and `file`. If anything is wrong, nothing is kept. */
+/** Stores the file of a form with the fields `purpose` and `file`. If the upload is invalid, nothing is kept. */
 export async function receiveFile(
   { files, requireRoom }: UploadDeps,
   request: Request,
@@ -100,7 +100,7 @@ function partWriter(files: Files, id: string, requireRoom: UploadDeps['requireRo
       lines += countLines(piece)
       if (bytes > MAX_FILE_BYTES) throw tooLarge(`more than ${MAX_FILE_BYTES / 1024 ** 2} MiB`)
       if (lines > MAX_LINES) throw tooLarge(`more than ${MAX_LINES} lines`)
-      // A copy: the piece is part of a buffer that goes on.
+      // A copy, because the piece is a view of a larger buffer.
       pieces.push(piece.slice())
       size += piece.length
       return size >= PART_BYTES ? flush() : undefined

@@ -123,7 +123,7 @@ export function createBook(address: string | undefined, brand?: SiteBrand): Book
   return files
 }
 
-/** The links in the operator's colour. */
+/** A style rule that shows links in the operator's colour; empty without one. */
 function brandStyle(brand: SiteBrand | undefined): string {
   const shades = brand && brandShades(brand)
   return shades ? `:root{--link:light-dark(${shades[7]},${shades[3]})}` : ''

@@ -1,4 +1,4 @@
-/** Renders a page of the guide from Markdown to HTML: finds its sections, and points links to pages. */
+/** Renders a page of the guide from Markdown to HTML. Finds its sections, and changes links between files to links between pages. */
 
 type Section = { id: string; level: number; heading: string; text: string }
 

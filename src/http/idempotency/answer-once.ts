@@ -21,14 +21,14 @@ type OnceDeps = OperationDeps & {
 
 /** An answer is stored within moments after its charge; after this time it never will be. */
 const KEEP_GRACE_MS = 10_000
-/** When to ask again for the answer of a request in progress. The request may take longer, but repeating is free. */
+/** The `retry-after` for a repetition while the first request runs. The request may take longer, but repeating is free. */
 const RETRY_AFTER_SECONDS = 2
 const REPLAYED_HEADER = 'idempotent-replayed'
 
 type Asker = {
   from: From
   signal: AbortSignal
-  /** Whether the answer is a stream, once there is one. */
+  /** Whether the answer is a stream; false until the answer has begun. */
   isStream(): boolean
   /** Called when the answer of this earlier request is sent; no other answer follows. */
   onReplay(originalRequestId: string, status: number): void
@@ -129,7 +129,7 @@ function lost(originalRequestId: string): GatewayError {
   return conflict('idempotency_answer_lost', message, originalRequestId)
 }
 
-/** The error for a request that is useless to repeat: `x-should-retry: false` keeps libraries from repeating it after a 409. */
+/** The 409 for a request that is useless to repeat. With `x-should-retry: false`, libraries don't repeat it. */
 function conflict(code: string, message: string, originalRequestId: string): GatewayError {
   const headers = { 'x-should-retry': 'false' }
   return new GatewayError('conflict', message, { code, details: { originalRequestId }, headers })

@@ -1,6 +1,6 @@
 /** Stores bodies that are no text, such as sound, as base64 in place of text. */
 
-/** A stored header that no client gets: the body is base64. */
+/** A marker among the stored headers: the body is base64. Clients don't get it. */
 const ENCODED: [string, string] = ['kept-as', 'base64']
 const TEXT = /^(?:text\/|application\/(?:json|x-ndjson)\b)/i
 

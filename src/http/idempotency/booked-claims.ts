@@ -1,6 +1,6 @@
 /**
- * Claims that survive losing the store and a gateway together. While Redis may have forgotten claims, until a day after its last loss,
- * Postgres is asked whether a key was charged before the key is used. A request neither in Postgres nor in Redis was never charged.
+ * Keeps claims safe if Redis and a gateway fail together. For a day after Redis lost data, claims may be missing there. So Postgres is
+ * asked first whether a key was charged. A request that is neither in Postgres nor in Redis was never charged.
  */
 import { withDatabaseDeadline } from '@/db/deadline'
 import type { ChargedRequest } from '@/usage/charged-keys'
@@ -16,7 +16,7 @@ type BookedClaimsOptions = {
   findCharged: (accountId: string, keyDigest: string) => Promise<ChargedRequest | undefined>
 }
 
-/** The longest wait for Postgres. After it the request is refused, since its key may have been charged. */
+/** Maximum wait for Postgres. Then the request is refused, since its key may have been charged. */
 const ASK_TIMEOUT_MS = 2_000
 
 export function createBookedClaims({ claims, storeSinceMs, now, findCharged }: BookedClaimsOptions): Claims {

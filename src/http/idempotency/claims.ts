@@ -52,7 +52,7 @@ type ClaimsOptions = {
   run: RunScript
   limits?: { claims: number; accountBytes: number }
   room?: Room
-  /** The room for answers, if others store answers in it too. */
+  /** The memory for stored answers, if the answer cache shares it. */
   kept?: KeptAnswers
 }
 
@@ -78,7 +78,7 @@ export function createClaims({
       const digest = digestOf(claimant)
       const args = [digest, fingerprint, requestId, keyId, KEEP_MS, room.claims(limits.claims)]
       const reply = asked(run(claimText, [claim(digest), claims], args))
-      // The claim may have succeeded although its reply was lost.
+      // If no reply came, the claim may have succeeded, so it is freed.
       reply.catch(() => end(claimant, requestId, 'free').catch(() => undefined))
       return outcomeOf(await reply)
     },

@@ -1,4 +1,4 @@
-/** The room for stored answers in the shared Redis: an account's in one slot, limited in size, the oldest dropped for newer ones. */
+/** The memory for stored answers in the shared Redis. Each account's answers are in one slot and limited; newer ones replace the oldest. */
 import { GatewayError } from '@/chat/error'
 import { assert } from '@/lib/assert'
 import { SHARED } from '@/limits/shared-resources'
@@ -14,19 +14,19 @@ export type RunScript = (text: string, names: readonly string[], args: readonly 
 
 export interface KeptAnswers {
   /**
-   * Stores an answer of `size` bytes with `put`, which gets the most bytes that the account may store and returns a script's reply. If the
-   * reply is `full`, the oldest answers are dropped first. False if there is no room, or the reply is not `kept`.
+   * Stores an answer of `size` bytes with `put`, which gets the account's maximum bytes and returns a script's reply. If the reply is
+   * `full`, the oldest answers are dropped and `put` runs again. False if there is no room, or the reply is not `kept`.
    */
   keep(accountId: string, size: number, put: (most: number) => Promise<unknown>): Promise<boolean>
 }
 
-/** How long an answer is stored at most. */
+/** Maximum time that an answer is stored. */
 export const KEEP_MS = 24 * 60 * 60 * 1000
 /** Longer answers are not stored. */
 export const MAX_ANSWER_BYTES = 1024 * 1024
-/** Maximum attempts to free space for one answer, or in one account for others. Each drops up to a hundred answers. */
+/** Maximum attempts to free memory: for one new answer, or in one account above its limit. Each drops up to a hundred answers. */
 const MAX_DROPS = 20
-/** Redis key of all accounts, sorted by the bytes they store. */
+/** Redis key of a sorted set of all accounts, by the bytes that they store. */
 const ACCOUNTS_NAME = 'idempotency:{accounts}:kept'
 
 type KeptAnswersOptions = { run: RunScript; accountBytes?: number; room?: Room }
@@ -69,7 +69,7 @@ export function createKeptAnswers({
     trimNoted().catch(() => undefined)
   }
 
-  /** Trims all noted accounts, including ones noted meanwhile: of an account's concurrent answers only the first would count otherwise. */
+  /** Trims all noted accounts, also those noted meanwhile: otherwise only the first of an account's concurrent answers would count. */
   async function trimNoted(): Promise<void> {
     try {
       for (const [accountId, kept] of unnoted) {
@@ -119,7 +119,7 @@ export function textsOf(reply: unknown): string[] {
   return reply.map(String)
 }
 
-/** The reply, or the error while Redis does not answer. */
+/** The reply of Redis. Throws `overloaded` if Redis does not answer. */
 export async function asked<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

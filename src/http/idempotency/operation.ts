@@ -46,7 +46,7 @@ export function openOperation(deps: OperationDeps, claimant: Claimant, client: A
   let patience: Timer | undefined
   let isOver = false
 
-  /** Only the first call counts: a later failure does not undo a charge. */
+  /** Sets the outcome of the claim. Only the first call counts: a later failure does not undo a charge. */
   function decide(found: Verdict): void {
     known ??= found
     verdict.resolve(known)
@@ -83,7 +83,7 @@ export function openOperation(deps: OperationDeps, claimant: Claimant, client: A
     },
     async keep({ status, headers, body }) {
       const isGiven = status === 200
-      // Used if the route did not report the ending: it then counts as charged.
+      // If the route has not reported an end, the request counts as charged.
       decide({ isWhole: isGiven, isCharged: true })
       const bytes = Buffer.from(await new Response(body).arrayBuffer())
       await conclude({ status, headers: keptHeaders(headers), body: bytes.toString(encodingOf(headers)) })
@@ -110,7 +110,7 @@ export function openOperation(deps: OperationDeps, claimant: Claimant, client: A
   }
 }
 
-/** A claim that can't be ended now stays open: at the next request with the key, its hold decides. */
+/** Ends a claim. If that fails, the claim stays open, and the next request with the key checks the hold. */
 async function endClaim(
   { claims, logger }: OperationDeps,
   claimant: Claimant,

@@ -12,14 +12,14 @@ export interface Recording {
 type RecordingOptions = {
   /** A longer stream is not copied. */
   maxBytes: number
-  /** How the copy becomes a text. */
+  /** The encoding of the copy as a text. */
   encoding: 'utf8' | 'base64'
   onLeave(): void
   /** The stream has ended: with its text, or undefined if it is incomplete. The client's own end waits for it. */
   onEnd(text: string | undefined): Promise<void>
 }
 
-/** Copies a stream as fast as the client reads, so that it can be sent again, and reads it to its end if the client disconnects. */
+/** Copies a stream as fast as the client reads, so that it can be sent again. If the client disconnects, reads the stream to its end. */
 export function recordStream(source: ReadableStream<Uint8Array>, options: RecordingOptions): Recording {
   const reader = source.getReader()
   const heldBack: Uint8Array[] = []
@@ -29,7 +29,7 @@ export function recordStream(source: ReadableStream<Uint8Array>, options: Record
   let state: 'told' | 'hurried' | 'unseen' = 'told'
   let hasEnded = false
   let failure: Error | undefined
-  /** Reads run one after another. */
+  /** The last read; the next one waits for it. */
   let turn = Promise.resolve()
 
   function copy(piece: Uint8Array): void {
@@ -65,7 +65,7 @@ export function recordStream(source: ReadableStream<Uint8Array>, options: Record
     if (state !== 'unseen') client?.enqueue(piece)
   }
 
-  /** A stream that broke off must not look like one that ended. */
+  /** Ends the client's stream with an error, since a broken stream must not look complete. */
   function breakOff(error: Error): { done: true; value: undefined } {
     failure = error
     return giveUp()

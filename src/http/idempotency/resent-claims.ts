@@ -1,4 +1,4 @@
-/** Claims that survive Redis losing its last seconds: recent ones are sent again, and no key is claimed before that. */
+/** Keeps claims safe if Redis loses its last seconds of data. Recent claims are sent again, and new claims wait until then. */
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
@@ -6,7 +6,7 @@ import type { Claimant, Claims } from './claims'
 import { claimsUnavailable, type KeptAnswer, MAX_ANSWER_BYTES } from './kept-answers'
 
 interface ResentClaims extends Claims {
-  /** Call it when Redis is reachable again or was replaced: sends possibly lost claims again. */
+  /** Sends claims again that may be lost. Call it when Redis is reachable again or was replaced. */
   storeReturned(): void
 }
 
@@ -20,13 +20,13 @@ type Known = {
   atMs: number
 }
 
-/** A Redis that syncs every second loses up to two seconds in a power loss. */
+/** Time for which claims are remembered. A Redis that syncs every second loses up to two seconds in a power loss. */
 const KEEP_MS = 5_000
-/** The most claims that are remembered, to limit memory. Beyond it, the oldest are forgotten. */
+/** Maximum remembered claims, to limit memory. Beyond it, the oldest are forgotten. */
 const MAX_KNOWN = 50_000
 /** Limit of the remembered answers' bytes. A claim whose answer exceeds it is sent again as spent. */
 const MAX_KNOWN_BYTES = 32 * MAX_ANSWER_BYTES
-/** The longest wait for resent claims; then the request is refused, because its key may have been charged. */
+/** Maximum wait for resent claims. Then the request is refused, because its key may have been charged. */
 const PATIENCE_MS = 500
 /** Claims sent at once. */
 const BATCH = 50
@@ -72,7 +72,7 @@ export function createResentClaims(claims: Claims, clock: Clock, logger: Logger)
     return true
   }
 
-  /** Repeats until the sent state is the current one, since the request may end meanwhile. */
+  /** Sends a claim's state again, until the last sent state is the current one: the request may end meanwhile. */
   async function resend(requestId: string): Promise<void> {
     let sent: Known | undefined
     try {

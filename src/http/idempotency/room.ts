@@ -1,19 +1,19 @@
-/** The share of Redis for stored answers and claims, which shrinks as Redis fills up, because the ledger must never lack memory there. */
+/** The part of Redis' memory for stored answers and claims. It shrinks as Redis fills up, so that the ledger never lacks memory. */
 
 /** Redis' memory at the last check; a new object for each check. */
 type StoreMemory = {
-  /** The used part of its memory. */
+  /** Used memory divided by the limit. */
   memoryShare: number
   /** Bytes of its memory; 0 if unlimited. */
   memoryLimit: number
 }
 
 export interface Room {
-  /** The stored bytes up to which an account may store another answer, `most` at best. */
+  /** Maximum stored bytes with which an account may store another answer; never more than `most`. */
   answerBytes(most: number): number
-  /** The bytes to which an account above its limit is reduced, by the last check alone, without data still in transit. */
+  /** The stored bytes to which an account above its limit is reduced. Uses only the last check, and ignores bytes sent since. */
   leftBytes(most: number): number
-  /** The most keys that an account may have claimed now, `most` at best, by the last check alone. */
+  /** Maximum keys that an account may have claimed; never more than `most`. Uses only the last check. */
   claims(most: number): number
   /** Records bytes sent to Redis since the last check. */
   taking(bytes: number): void
@@ -21,7 +21,7 @@ export interface Room {
 
 type RoomOptions = {
   state: () => StoreMemory
-  /** The used share of memory from which Redis takes no paid requests. */
+  /** The used share of memory from which paid requests are refused. */
   fullShare: number
   /** Number of processes that write as much as this one. */
   processes: number
@@ -36,7 +36,7 @@ export const LEAST_ACCOUNT_BYTES = 64 * 1024
 /** Keys that every account may claim in any case. */
 export const LEAST_CLAIMS = 1_000
 
-/** The room in a Redis without limits. */
+/** No limits: for a Redis without a memory limit. */
 export const ALL_ROOM: Room = {
   answerBytes: (most) => most,
   leftBytes: (most) => most,
@@ -47,7 +47,7 @@ export const ALL_ROOM: Room = {
 /** Creates the room of one process. */
 export function createRoom({ state, fullShare, processes }: RoomOptions): Room {
   let seen = state()
-  /** Bytes sent since the last check, and between the last two: the last check may have missed data in transit. */
+  /** Bytes sent since the last check, and between the last two checks, since the last check may not include those. */
   let taken = 0
   let takenBefore = 0
 

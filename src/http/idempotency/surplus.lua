@@ -1,4 +1,4 @@
--- Uncounts an account's expired answers, and returns the oldest of the others that are too many.
+-- Subtracts an account's expired answers from its bytes, and returns the oldest answers to drop above the limit.
 --
 -- KEYS  1 the account's kept answers by the time they end, a sorted set · 2 how many bytes they have
 -- ARGV  most bytes that they may have
@@ -11,7 +11,7 @@ local function bytesOf(member)
 end
 
 local total = tonumber(redis.call('GET', KEYS[2]) or '0')
--- An answer ends with its claim; only its bytes must still be uncounted.
+-- An expired answer is gone already; only its bytes must still be subtracted.
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', nowMs))) do
   redis.call('ZREM', KEYS[1], member)
   total = redis.call('DECRBY', KEYS[2], bytesOf(member))

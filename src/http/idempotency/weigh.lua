@@ -6,7 +6,7 @@
 -- Returns accounts that keep more, ten at most
 
 if ARGV[1] == '' then
-  -- Nothing is noted.
+  -- Records nothing.
 elseif tonumber(ARGV[2]) < tonumber(ARGV[3]) then
   redis.call('ZREM', KEYS[1], ARGV[1])
 else

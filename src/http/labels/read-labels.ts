@@ -10,7 +10,7 @@ export const APP_TITLE_HEADERS = ['x-openrouter-title', 'x-title'] as const
 const MAX_TAGS_BYTES = 512
 const MAX_TITLE_CHARS = 64
 const MAX_ADDRESS_CHARS = 2_048
-/** How much of invalid tags is repeated to the caller. */
+/** Maximum characters of one invalid tag, and maximum invalid tags, in the response header. */
 const MAX_NAMED_CHARS = 32
 const MAX_NAMED = 16
 
@@ -28,7 +28,7 @@ export function readLabels(headers: Headers): { labels: RequestLabels; ignored: 
   return { labels: { ...(tags.length > 0 && { tags }), ...(app !== undefined && { app }) }, ignored }
 }
 
-/** At most {@link MAX_TAGS} pairs, the first of each name; sorted, so that equal sets give equal texts. */
+/** At most {@link MAX_TAGS} tags, the first of each name. They are sorted, so that equal sets give equal texts. */
 function readTags(text: string): ReadTags {
   if (text.length > MAX_TAGS_BYTES) return { tags: [], ignored: '*' }
   const tags = new Map<string, string>()
@@ -51,7 +51,7 @@ function nameable(said: string): string {
   return name.slice(0, MAX_NAMED_CHARS).replace(/[^\x21-\x7e]/g, '?')
 }
 
-/** An app's title, or else its origin, unless that is this machine's. */
+/** The app's title, or else the origin of its address; undefined for a local address. */
 function appOf(address: string | null, title: string | null): string | undefined {
   const own = title?.trim().slice(0, MAX_TITLE_CHARS).trim()
   if (own) return own

@@ -7,7 +7,7 @@ import { RETRY_AFTER, rateLimitHeaders, requestIdHeaders } from './headers'
 
 export const INFERENCE_ERRORS = [400, 401, 402, 403, 404, 409, 413, 415, 429, 500, 502, 503, 504] as const
 
-/** The `detail` field with a route's error statuses, besides those of input validation. */
+/** The name of the `detail` field with a route's error statuses. Statuses of input validation are added elsewhere. */
 export const ERRORS = 'x-errors'
 
 type Sample = {
@@ -18,7 +18,7 @@ type Sample = {
   options?: ConstructorParameters<typeof GatewayError>[2]
 }
 
-/** By the status that most formats use for the error kind. */
+/** Examples of errors, by the status that most formats use for the error kind. */
 const SAMPLES: Readonly<Record<number, Sample>> = {
   400: {
     kind: 'invalid_request',

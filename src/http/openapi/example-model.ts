@@ -5,7 +5,7 @@ const STANDS_FOR = 'model-for-example:'
 const KIND = 'kind-'
 const WORDS = new RegExp(`${STANDS_FOR}([a-z,-]*)`, 'g')
 
-/** The question in the examples, and the tool in some of them. */
+/** The question and system prompt of the examples. */
 export const QUESTION = 'Why is the sky blue? Answer in one sentence.'
 export const SYSTEM = 'You are a helpful assistant.'
 export const WEATHER_QUESTION = 'What is the weather in Zurich?'
@@ -17,7 +17,7 @@ export function exampleModel(...capabilities: readonly Capability[]): string {
   return STANDS_FOR + capabilities.join(',')
 }
 
-/** A placeholder for the first model of this kind in the catalogue; if there is none, for a descriptive name. */
+/** A placeholder for the first model of this kind in the catalogue, or for a descriptive name if there is none. */
 export function exampleOfKind(kind: Exclude<ModelKind, 'chat'>): string {
   return STANDS_FOR + KIND + kind
 }

@@ -104,7 +104,7 @@ type PlainOptions = CommonOptions & {
   examples?: Examples
 }
 
-/** Options of model requests, whose format is only documented here. */
+/** Options of operations that call models. The router doesn't validate their bodies, so the schema is given here. */
 type InferenceOptions = CommonOptions & {
   tag: 'Inference'
   /** The formats of answers and errors; several if the endpoint accepts bodies of several formats. */
@@ -192,7 +192,7 @@ export function countOperation(format: Format, { question, ...options }: CountOp
   })
 }
 
-/** Statuses without descriptions; the document adds the descriptions of the default format. */
+/** Responses without descriptions; the document adds the descriptions of the default format. */
 function untold(errors: readonly number[]): Record<string, object> {
   return Object.fromEntries(errors.map((status) => [status, {}]))
 }

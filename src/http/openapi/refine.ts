@@ -39,7 +39,7 @@ export function refineDocument(generated: GeneratedDocument, errorFormat: Format
   return { ...generated, paths, components: { ...generated.components, headers, responses, schemas: shelf.schemas } }
 }
 
-/** Stable while method and path are: `getDashboardApiKeysById`. */
+/** An operation id from method and path, such as `getDashboardApiKeysById`. */
 function operationId(method: string, path: string): string {
   const words = path.replace(/\{(\w+)\}/g, 'by-$1').split(/[^A-Za-z0-9]+/)
   return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
@@ -66,17 +66,17 @@ function errorsOfInput(parameters: readonly JsonObject[], body: Body | undefined
   return parameters.length > 0 ? [400] : []
 }
 
-/** The router joins the lists of a route and its guard once per application that mounts it, so there are repeats. */
+/** The schemes without repeats. The router adds a guard's list once for each application that mounts the route. */
 function withoutRepeats(schemes: readonly object[]): object[] {
   return [...new Map(schemes.map((scheme) => [JSON.stringify(scheme), scheme])).values()]
 }
 
-/** The plugin puts a schema's examples, a list, into the parameter, where examples must have names. */
+/** A parameter with its examples moved into the schema: the plugin puts the list into the parameter, where examples need names. */
 function toParameter({ examples, schema, ...parameter }: JsonObject, { shelf }: Shared): object {
   return { ...parameter, schema: shelf.refer({ ...(schema as JsonObject), ...(examples && { examples }) }) }
 }
 
-/** The plugin adds form and text bodies beside JSON to every route without a parser. Our own routes have one type of body. */
+/** Whether the plugin generated the body types: it adds form and text to every route without a parser. Ours have one type. */
 function isGenerated(content: Content): boolean {
   return 'multipart/form-data' in content && 'application/json' in content
 }
@@ -91,7 +91,7 @@ function withContent<Holder extends Body>(holder: Holder, { shelf }: Shared): Ho
   return { ...holder, ...(types.length > 0 && { content: Object.fromEntries(referred) }) }
 }
 
-/** Headers are shared by name; errors by body title and status. */
+/** A response in which repeated parts are references: headers by name, and errors by body title and status. */
 function toResponse(status: string, answer: Answer, shared: Shared): object {
   const told = answered(status, answer, shared)
   const { headers = {}, ...plain } = withContent(told, shared)
@@ -106,7 +106,7 @@ function toResponse(status: string, answer: Answer, shared: Shared): object {
   return Bun.deepEquals(shared.responses[name], whole) ? { $ref: `#/components/responses/${name}` } : whole
 }
 
-/** A response with the text for a status without description, or with its full schema. */
+/** The response with its full schema. A status without a description gets that of the default format. */
 function answered(status: string, answer: Answer, { errorFormat }: Shared): Answer {
   const { content, ...rest } = answer
   if (!content && Number(status) >= 400 && !answer.description)

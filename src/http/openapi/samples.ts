@@ -3,7 +3,7 @@ import responses from '#guide/responses.md' with { type: 'text' }
 import streaming from '#guide/streaming.md' with { type: 'text' }
 import { exampleEmbeddingModel, exampleModel } from './example-model'
 
-/** For each operation: the guide page, and a word that only the sample's code block has. */
+/** For each operation, its sample in the guide: the page, and a word that only the sample's code block has. */
 const SAMPLES: Readonly<Record<string, { page: string; name: string; word: string; library: string }>> = {
   'post /v1/chat/completions': { page: streaming, name: 'streaming', word: 'chat.completions', library: 'openai' },
   'post /v1/messages': { page: streaming, name: 'streaming', word: 'messages.stream', library: '@anthropic-ai/sdk' },

@@ -63,7 +63,7 @@ function simplify(schema: JsonObject): JsonObject {
     return { ...rest, additionalProperties: patternProperties[ANY_KEY] ?? true }
   }
   if (!Array.isArray(anyOf)) return schema
-  // A text variant for query or form values is dropped, since the other variant describes the value.
+  // Drops the text variant that the router accepts in queries and forms, since the other variant describes the value.
   const variants = anyOf.filter(isJsonObject).filter(({ type, format }) => type !== 'string' || !isStandIn(format))
   return { ...merge(variants), ...rest }
 }

@@ -4,7 +4,7 @@ import type { DocumentDecoration, Elysia } from 'elysia'
 /** A route as the router lists it. */
 export type DocumentedRoute = Elysia['routes'][number]
 
-/** The `detail` field that contains them. */
+/** The name of the `detail` field that contains the documented paths. */
 const DESCRIBED_PATHS = 'x-described-paths'
 
 type DescribedPaths = Readonly<Record<string, DocumentDecoration>>

@@ -22,7 +22,7 @@ export interface RequestLog {
 type RequestLogDeps = { logger: Logger; clock: Clock; trustedProxyHops: number }
 
 const WINDOW_MS = 10_000
-/** The most lines of refusals in this time: per account, for all accounts, per network, for all unknown callers. */
+/** Maximum lines of refusals in ten seconds: per account, for all accounts, per network, for all unknown callers. */
 const MAX_OF_ACCOUNT = 100
 const MAX_OF_ACCOUNTS = 1_000
 export const MAX_OF_NETWORK = 20
@@ -93,7 +93,7 @@ export function createRequestLog({ logger, clock, trustedProxyHops }: RequestLog
   }
 }
 
-/** Counts lines: at most `most` per name, and `mostOfAll` in total, which also limits the number of names. */
+/** Counts log lines: at most `most` per name, and `mostOfAll` in total. The total also limits the number of names. */
 function createShares(most: number, mostOfAll: number) {
   const taken = new Map<string, number>()
   let takenOfAll = 0

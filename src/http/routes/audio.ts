@@ -1,4 +1,4 @@
-/** The endpoints for sound: speech from texts, and texts from speech. */
+/** The endpoints for audio: speech synthesis and transcription. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { soundSeconds } from '@/catalog/media/sound-seconds'
@@ -24,7 +24,7 @@ import { operation } from '@/http/openapi/operation'
 import { turnFor } from '@/lib/wait/own-turn'
 
 const MIB = 1024 * 1024
-/** The largest file that OpenAI takes, and the most bytes of a form with it. */
+/** Maximum bytes of a file, as at OpenAI, and of the form that contains it. */
 const MAX_FILE_BYTES = 25 * MIB
 const MAX_FORM_BYTES = MAX_FILE_BYTES + MIB
 

@@ -25,7 +25,7 @@ const MAX_KEY_CHARS = 64
 const MAX_VALUE_CHARS = 512
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
-/** The body names a file, and has no content of its own. */
+/** Maximum bytes of a body. It only names a file, so it is short. */
 const MAX_BODY_BYTES = 64 * 1024
 
 const CreateBatch = Type.Object({

@@ -13,7 +13,7 @@ import { PROGRAM_NAME } from '@/lib/brand'
 import { once } from '@/lib/once'
 
 type DocsDeps = Pick<HttpDeps, 'brand' | 'catalog' | 'formats' | 'publicUrl'> & {
-  /** All routes, once all are mounted. */
+  /** All routes. Call it once all are mounted. */
   routes(): DocumentedRoute[]
   sessionCookie: string
 }

@@ -127,7 +127,7 @@ function list(deps: HttpDeps, request: Request): Promise<Response> {
   })
 }
 
-/** The content as it is read: memory holds a part of it. */
+/** The response with a file's content. It is streamed, so memory holds only a part of the file. */
 function content(deps: HttpDeps, file: BatchFile): Response {
   const headers = { 'content-type': 'application/octet-stream', ...PRIVATE }
   return new Response(streamBytes(deps.batches.files.read(file)), { headers })
@@ -137,7 +137,7 @@ function unknownFile(id: string): GatewayError {
   return new GatewayError('not_found', `There is no file ${id.slice(0, 128)}.`, { param: 'file_id' })
 }
 
-/** A response that belongs to its caller alone. */
+/** A JSON response that only its caller may cache. */
 export function told(body: object): Response {
   return Response.json(body, { headers: PRIVATE })
 }
@@ -147,7 +147,7 @@ export function listOf(data: readonly { id: string }[], hasMore: boolean) {
   return { object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: hasMore }
 }
 
-/** The limit of a list. Throws `invalid_request` outside 1 to `most`. */
+/** The page size of a list: `text`, or `standard` if it is null. Throws `invalid_request` outside 1 to `most`. */
 export function readLimit(text: string | null, standard: number, most: number): number {
   if (text === null) return standard
   const limit = /^\d{1,5}$/.test(text) ? Number(text) : 0

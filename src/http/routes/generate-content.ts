@@ -118,7 +118,7 @@ async function answerPath(deps: HttpDeps, request: Request): Promise<Response> {
       })
     }
     default:
-      // All families share this prefix, so the error boundary determines the format.
+      // All families share this prefix, so the common error handler chooses the error's format.
       throw new GatewayError('not_found', `There is no POST ${path.slice(0, 128)}. GET /docs lists all endpoints.`)
   }
 }

@@ -47,7 +47,7 @@ const LIST_PARAMETERS: readonly Parameter[] = [
 ]
 
 type Context = { request: Request; params?: { id?: string } }
-/** A call by a key that may be used now, and where the results of a batch are. */
+/** A request with an active key; `resultsOf` returns the address of a batch's results. */
 type Call = FreeCaller & { deps: HttpDeps; request: Request; resultsOf(id: string): string }
 type Work = (call: Call, id: string) => Promise<Response>
 

@@ -1,4 +1,4 @@
-/** The endpoints that sort documents by relevance, in the shapes of Cohere's two versions; the first is Jina's as well. */
+/** The endpoints that sort documents by relevance: Cohere's versions 1 and 2. Jina's API has the form of version 1. */
 import { Elysia } from 'elysia'
 import { rankingSize } from '@/catalog/ranking-size'
 import { decodeRerank, RerankAnswer, RerankAnswerV2, RerankBody, RerankBodyV2 } from '@/formats/chat-completions/index'

@@ -14,7 +14,7 @@ import { openToPage } from '@/http/pages'
 import { newRequestId } from '@/http/request-id'
 import { openLine, type RequestLine } from '@/metrics/request-line'
 
-/** With this status, clients that tried a WebSocket continue with plain requests at once; after a 404 they would retry. */
+/** The status for a WebSocket request. After it, clients continue with plain requests at once; after a 404 they would retry. */
 const UPGRADE_REQUIRED = 426
 
 export function responsesRoutes(deps: HttpDeps) {

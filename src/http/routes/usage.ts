@@ -105,7 +105,7 @@ async function report(deps: HttpDeps, request: Request): Promise<Response> {
   })
 }
 
-/** A management key with the scope reads the whole account's usage, any other key what its member may. */
+/** The account or key whose usage the caller may read. A management key with the scope reads the whole account's. */
 export async function askerOfUsage(
   deps: HttpDeps,
   request: Request,

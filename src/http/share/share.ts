@@ -15,13 +15,13 @@ import { SHARED } from '@/limits/shared-resources'
 export type OpenShare = (payer: Payer, isFree?: boolean) => Share
 type Admission = Pick<Unpaid, 'admitLarge' | 'admitFree'>
 
-/** Smaller bodies are not counted: all connections together can't fill the memory with them. */
+/** Smaller bodies are not counted: even on all connections together, they can't fill the memory. */
 const SMALL_BYTES = 16 * 1024
 const WAIT_MS = 5_000
 const RETRY_AFTER_SECONDS = 2
 const MAX_WAITING = 1_000
 const MAX_WAITING_EACH = 200
-/** Bodies of one account that were read and wait for their turn. */
+/** Maximum bodies of one account that were read and wait for their turn. */
 const MAX_TURNS_WAITING_EACH = 32
 /** Parsing this many values takes some milliseconds. */
 const MANY_VALUES = 5_000
@@ -54,7 +54,7 @@ type Parts = {
 }
 
 class RequestShare {
-  /** Bytes read that may turn out to be unpaid. */
+  /** Bytes that were read. If the request is refused, they count as unpaid. */
   bytesRead = 0
   private held: Lease | undefined
   private turn: Lease | undefined
@@ -82,12 +82,12 @@ class RequestShare {
       return
     }
     if (this.bytesRead <= SMALL_BYTES) return
-    // A request never waits with half a body.
+    // A request never waits after a part of its body was read, so it is refused instead.
     this.held = this.parts.room.takeNow(this.payer.accountId, this.bytesRead)
     if (!this.held) throw busy()
   }
 
-  /** Called before the body is parsed. A paid body may be large, but not slow to parse. Throws `overloaded` too. */
+  /** Called before the body is parsed. A large paid body only waits if it is slow to parse. Throws `overloaded` too. */
   beforeParse({ bytes, dearValues }: BodySize): Promise<void> | undefined {
     return this.takeTurn({ bytes: this.parts.isFree ? bytes : 0, dearValues })
   }
@@ -97,7 +97,7 @@ class RequestShare {
     if (this.turn || (bytes <= LARGE_BYTES && dearValues <= MANY_VALUES)) return undefined
     return this.wait(this.parts.turns.take(this.payer.accountId, 1)).then((taken) => {
       this.turn = taken
-      // Otherwise the next request in the queue would run directly after this one, without other work in between.
+      // Without this, the next request in the queue would run right after this one, without other work in between.
       return ownTurn()
     })
   }
