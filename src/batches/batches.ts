@@ -1,4 +1,4 @@
-/** Batches in Postgres: created with all their lines or not at all, listed, cancelled, deleted, and their results read. */
+/** Batches in Postgres: creates them with all their lines or not at all, lists, cancels and deletes them, and reads their results. */
 import { and, eq, ne } from 'drizzle-orm'
 import { GatewayError } from '@/chat/error'
 import { textArray } from '@/db/array-literal'
@@ -15,25 +15,25 @@ import type { Batch, EndedState, LineResult, Listed, Listing, NewBatch, NewLine,
 
 export interface Batches {
   readonly files: Files
-  /** Writes the batch with all `lines`. If `lines` throws, nothing is kept and the error goes on. Throws 403 `storage_full`. */
+  /** Writes the batch with all `lines`. If `lines` throws, nothing is kept and the error is thrown. Throws 403 `storage_full`. */
   create(batch: NewBatch, lines: AsyncIterable<NewLine>): Promise<Batch>
   find(scope: Scope, id: string): Promise<Batch | undefined>
-  /** The newest first. */
+  /** A page of batches, the newest first. */
   list(scope: Scope, listing: Listing & { prefix?: NewBatch['idPrefix'] }): Promise<Listed<Batch>>
-  /** Cancels the waiting lines; the running ones end. Has no effect on a batch that ended. */
+  /** Cancels the waiting lines. Running lines continue to their end. Has no effect on a batch that has ended. */
   cancel(scope: Scope, id: string): Promise<Batch | undefined>
   /** Deletes a batch that ended, with its results. */
   delete(scope: Scope, id: string): Promise<'deleted' | 'running' | 'unknown'>
   /** Results of lines in these states, in the order of the batch, page by page. */
   results(batchId: string, states: readonly EndedState[]): AsyncGenerator<LineResult[]>
-  /** Throws 403 `storage_full` unless the account's share has room for `bytes` more. */
+  /** Throws 403 `storage_full` unless the account may store `bytes` more. */
   requireRoom(accountId: string, bytes: number): Promise<void>
-  /** Calls `listener` when this process has made a batch. */
+  /** Calls `listener` each time this process has created a batch. */
   onCreated(listener: () => void): void
 }
 
 const WINDOW_MS = 24 * 3_600_000
-/** Lines are written in statements of about this size. */
+/** Lines are written with one statement for about this many lines or bytes. */
 const CHUNK_LINES = 500
 const CHUNK_BYTES = 1024 * 1024
 const MOST_MODELS = 10
@@ -104,7 +104,7 @@ export function createBatches({ database, retentionDays, windowMs = WINDOW_MS }:
       const id = await open(batch)
       try {
         await writeLines(id, batch.payer.accountId, lines)
-        // The time of writing does not count.
+        // The batch's window begins now: the time for writing the lines does not count.
         await sql`UPDATE batches SET status = 'in_progress', due_at = now() WHERE id = ${id}`
       } catch (error) {
         await db.delete(batches).where(and(eq(batches.id, id), eq(batches.status, 'validating')))

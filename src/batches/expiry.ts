@@ -7,12 +7,12 @@ import { deleteExpired } from './lines'
 
 const INTERVAL_MS = 600_000
 const JITTER = 1
-/** A batch may have 100,000 lines, which are deleted with it. */
+/** Batches and files to delete in one round: few, since a batch is deleted with up to 100,000 lines. */
 const ROUND_SIZE = 5
 const ROUND_TIMEOUT_MS = 10_000
 const STOP_TIMEOUT_MS = 2_000
 
-/** Deletes expired batches and files, and what was never completed; gateways skip each other's rows. */
+/** Deletes expired batches and files, and incomplete ones. Gateways skip each other's rows. */
 export function createBatchExpiry(database: Database, logger: Logger, intervalMs = INTERVAL_MS): BackgroundWorker {
   return createWorkerLoop({
     async round() {

@@ -1,4 +1,4 @@
-/** Files of batches in Postgres: uploads, in parts, and the files that are made of results when somebody reads them. */
+/** Files of batches in Postgres: uploads, stored in parts, and files of results, which are made from the lines when they are read. */
 
 import { batchFileParts, batchFiles } from '@/db/batch-schema'
 import type { Database } from '@/db/client'
@@ -7,7 +7,7 @@ import { readResultText } from './results'
 import { makerOf, ROW_BYTES, seenBy } from './scope'
 import type { BatchFile, Listed, Listing, Scope } from './types'
 
-/** A part of a file: encoding it for Postgres takes about a millisecond. */
+/** Size of a part of a file: encoding it for Postgres takes about a millisecond. */
 export const PART_BYTES = 256 * 1024
 
 /** A file id in OpenAI's form. */
@@ -16,29 +16,29 @@ export function newFileId(): string {
 }
 
 export interface Files {
-  /** Begins a file that nobody sees until it is whole. */
+  /** Creates an empty file. No caller can see it until the upload is complete. */
   open(upload: { accountId: string; keyId: string; name: string }): Promise<string>
   append(id: string, place: number, content: Uint8Array): Promise<void>
   complete(scope: Scope, id: string, name: string): Promise<BatchFile>
   discard(id: string): Promise<void>
   find(scope: Scope, id: string): Promise<BatchFile | undefined>
-  /** The newest first; `isAscending`: the oldest. */
+  /** A page of files, the newest first; with `isAscending`, the oldest first. */
   list(
     scope: Scope,
     listing: Listing & { isAscending?: boolean; purpose?: string | undefined },
   ): Promise<Listed<BatchFile>>
-  /** Deletes an upload, or the results that a file is made of. Returns whether it existed. */
+  /** Deletes an upload, or the results behind a file of results. Returns whether the file existed. */
   delete(scope: Scope, id: string): Promise<boolean>
   read(file: BatchFile): AsyncGenerator<Uint8Array>
 }
 
 type Row = Omit<BatchFile, 'createdAt' | 'expiresAt'> & { createdMs: number; expiresMs: number }
 
-/** Files of one database, kept for so many days. */
+/** Creates access to the files of one database. A file expires after `retentionDays`. */
 export function createFiles(database: Database, retentionDays: number): Files {
   const { db, sql } = database
 
-  /** Uploads and files made of results, as one table. */
+  /** Uploads and files of results, as one table. */
   function all(scope: Scope) {
     return sql`
       SELECT id, 'batch' AS purpose, name, bytes, created_at, expires_at, NULL AS batch_id, false AS is_errors
@@ -113,7 +113,7 @@ export function createFiles(database: Database, retentionDays: number): Files {
   }
 }
 
-/** Deletes the lines that a file is made of, and the file with them. */
+/** Deletes the results behind a file, and with them the file. */
 async function deleteResults({ sql }: Database, batchId: string, isErrors: boolean): Promise<void> {
   const states = isErrors ? sql`('errored', 'expired')` : sql`('succeeded')`
   const name = isErrors ? sql`error_file_id` : sql`output_file_id`

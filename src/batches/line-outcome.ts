@@ -1,9 +1,9 @@
-/** What follows the answer to a line: its end, another try, or a wait of its whole batch. */
+/** Decides the step after a line's try: the line ends, is tried again, or its whole batch waits. */
 import type { GatewayError } from '@/chat/error'
 import type { PauseReason } from '@/db/batch-schema'
 import type { Nano } from '@/lib/money'
 
-/** The answer to one try. `error`: why there was no answer; `isCharged`: whether anything was charged. */
+/** The result of one try. `error`: the reason if there was no answer; `isCharged`: whether it cost anything. */
 export type LineAnswer = {
   status: number
   body: string
@@ -14,20 +14,20 @@ export type LineAnswer = {
 
 export type NextStep =
   | { kind: 'end' }
-  /** Try again after `waitMs`; `isFault`: a provider's failure, of which a line may have only some. */
+  /** Try again after `waitMs`. `isFault`: a provider failed, which counts towards {@link MAX_FAULTS}. */
   | { kind: 'retry'; waitMs: number; isFault: boolean }
   /** No line of the batch can run for `waitMs`. */
   | { kind: 'wait'; waitMs: number; pause?: { reason: PauseReason; message: string } }
 
-/** A line whose provider failed this often ends as errored. */
+/** Maximum failures of providers for one line. After them the line ends as errored. */
 const MAX_FAULTS = 4
-/** When a batch is looked at again whose account lacks credit, or whose key may not be used. */
+/** Wait of a batch whose account lacks credit, or whose key may not be used. Then it is checked again. */
 const PAUSE_MS = 5_000
 const BUSY_MS = 1_000
-/** The longest wait that a provider or a limit may ask for. */
+/** Maximum wait, even if a provider or a limit requests a longer one. */
 const MAX_WAIT_MS = 60_000
 
-/** Decides by the error's kind. A charged answer is final. */
+/** Decides the step by the error's kind. A charged answer always ends the line. */
 export function nextStep({ error, isCharged }: Pick<LineAnswer, 'error' | 'isCharged'>, faults: number): NextStep {
   if (!error || isCharged) return { kind: 'end' }
   const waitMs = Math.min(Math.max((error.options.retryAfterSeconds ?? 0) * 1000, BUSY_MS), MAX_WAIT_MS)
@@ -53,7 +53,7 @@ export function nextStep({ error, isCharged }: Pick<LineAnswer, 'error' | 'isCha
   }
 }
 
-/** Whether the key or its account is refused, and not only this request. */
+/** Whether the error concerns the key or its account, and so all lines of the batch. */
 function isOfCaller({ options: { code } }: GatewayError): boolean {
   return code === 'account_suspended' || code === 'address_not_allowed'
 }

@@ -1,4 +1,4 @@
-/** The lines of batches as gateways take them: claimed with a lease, ended once, put back, and ended unrun with their batch. */
+/** Stores lines of batches in Postgres. Gateways claim them with a lease, end each once or put it back, and end the rest with the batch. */
 import type { Fragment, Sql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import type { PauseReason } from '@/db/batch-schema'
@@ -11,16 +11,16 @@ import { newFileId } from './files'
 import { fileBytes } from './results'
 import { ROW_BYTES, usedBytesOf } from './scope'
 
-/** A batch whose next lines may run. */
+/** A batch with lines that may run now. */
 export type DueBatch = {
   id: string
   payer: Payer
   endpoint: string
   headers: Record<string, string>
   clientAddress: string
-  /** Cancelled, or beyond its window: no line begins. */
+  /** The batch was cancelled, or its window has ended: no further line begins. */
   isOver: boolean
-  /** Whether the account's share of storage has no room for further results. */
+  /** Whether the account's storage has no room for further results. */
   isStorageFull: boolean
 }
 
@@ -32,7 +32,7 @@ export type ClaimedLine = {
   faults: number
 }
 
-/** The end of a line; `cost` undefined: whatever its usage record says. */
+/** The end of a line; `cost` undefined: the cost is in its usage record. */
 export type LineEnd = {
   state: 'succeeded' | 'errored'
   status: number
@@ -42,8 +42,8 @@ export type LineEnd = {
 }
 
 /**
- * The request id of a line's try, the same for every gateway: the id of the hold and of the usage record. So a line's charge is found, and
- * none is made twice.
+ * The request id of a line's try, which is also the id of its hold and usage record. Every gateway computes the same id. So a charge can be
+ * found by its line, and no try is charged twice.
  */
 export function requestIdOfTry(batchId: string, place: number, tries: number): string {
   return `req_${sha256Hex(`${batchId}:${place}:${tries}`).slice(0, 32)}`
@@ -51,7 +51,7 @@ export function requestIdOfTry(batchId: string, place: number, tries: number): s
 
 type DueRow = Omit<DueBatch, 'payer'> & { accountId: string; keyId: string; secret: number }
 
-/** Batches with something to do, those that waited longest first. If there may be more, those returned go to the end of the line. */
+/** Batches with work to do, the longest-waiting first. If there may be more than `limit`, the returned ones go to the end of the queue. */
 export async function dueBatches({ sql }: Database, limit: number): Promise<DueBatch[]> {
   const rows = await sql<DueRow[]>`
     SELECT b.id, b.account_id AS "accountId", b.key_id AS "keyId", k.secret_ordinal AS secret, b.endpoint, b.headers,
@@ -66,7 +66,7 @@ export async function dueBatches({ sql }: Database, limit: number): Promise<DueB
   }))
 }
 
-/** Takes up to `count` lines that wait, or whose gateway has died. Of a batch that is over only those that have run. */
+/** Claims up to `count` lines that wait, or whose gateway has died. If the batch is over, claims only lines that may have a cost. */
 export async function claimLines(
   { sql }: Database,
   { id, isOver }: Pick<DueBatch, 'id' | 'isOver'>,
@@ -100,7 +100,7 @@ export async function renewLeases(
     WHERE l.batch_id = r.batch_id AND l.place = r.place AND l.tries = r.tries AND l.state = 'running'`
 }
 
-/** Puts a line back. `cleared`: its tries up to this one cost nothing. Has no effect if another gateway has taken it. */
+/** Lets a line wait again. `cleared`: its tries up to this number cost nothing. Has no effect if another gateway has claimed it. */
 export async function putBack(
   { sql }: Database,
   batchId: string,
@@ -114,8 +114,8 @@ export async function putBack(
 }
 
 /**
- * Ends a line with its result, once, and closes its batch after the last one. A charged result always counts; another only if no other
- * gateway has taken the line since. Returns whether it counted.
+ * Ends a line once, with its result, and closes its batch after the last line. A charged result always counts. A free one counts only if no
+ * other gateway has claimed the line since. Returns whether the result counted.
  */
 export async function endLine(
   database: Database,
@@ -145,7 +145,7 @@ export async function endLine(
   return ended !== undefined
 }
 
-/** Ends the lines of a batch that is over and that never ran, or ran without cost; then closes it if no line is left. */
+/** Ends the lines that never ran, or ran without cost, when their batch is over. Closes the batch if all lines have ended. */
 export async function endUnrun(database: Database, batchId: string): Promise<void> {
   const { sql } = database
   await sql`
@@ -166,7 +166,7 @@ export async function endUnrun(database: Database, batchId: string): Promise<voi
   await closeBatch(database, batchId)
 }
 
-/** Gives a batch its final status and its files once all lines have ended. OpenAI's files have no cancelled lines. */
+/** Sets a batch's final status and files once all lines have ended. Cancelled lines are in no file, as at OpenAI. */
 async function closeBatch({ sql }: Database, batchId: string): Promise<void> {
   const fileOf = (isMade: Fragment) => sql`CASE WHEN endpoint <> '/v1/messages' AND ${isMade} THEN ${newFileId()} END`
   await sql`
@@ -184,7 +184,7 @@ async function closeBatch({ sql }: Database, batchId: string): Promise<void> {
       AND succeeded + errored + canceled + expired = total`
 }
 
-/** Lets a batch wait. A pause has a reason that its owner sees. */
+/** Delays the next lines of a batch. A pause has a reason, which the batch shows to its owner. */
 export async function delayBatch(
   { sql }: Database,
   batchId: string,

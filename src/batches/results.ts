@@ -5,11 +5,11 @@ import type { Database } from '@/db/client'
 import { nano } from '@/lib/money'
 import type { EndedState, LineResult } from './types'
 
-/** Lines looked at together, and the bytes after which a page ends. */
+/** Lines to read with one query, and the bytes after which a page ends. */
 const PAGE_LINES = 500
 const PAGE_BYTES = 1024 * 1024
 
-/** Everything of a line in its file except the answer: what stands before and after it. A line that never ran has an error instead. */
+/** The text before an answer in a line of a file; `tail` is the text after it. A line that never ran has an error there. */
 function head(sql: Sql): Fragment {
   return sql`'{"id":"batch_req_' || substr(md5(batch_id || ':' || place), 1, 24) || '","custom_id":' || to_json(custom_id)::text
     || CASE WHEN status IS NULL THEN ',"response":' ELSE
@@ -22,13 +22,13 @@ function tail(sql: Sql): Fragment {
   return sql`CASE WHEN status IS NULL THEN ${`,"error":${EXPIRED}}`} ELSE '},"error":null}' END`
 }
 
-/** The sizes of the output and the error file, without reading the answers. */
+/** The size of an output or error file, computed without reading the answers. */
 export function fileBytes(sql: Sql, batchId: string, states: Fragment): Fragment {
   const size = sql`octet_length(${head(sql)}) + octet_length(${tail(sql)}) + coalesce(octet_length(result), 4) + 1`
   return sql`(SELECT coalesce(sum(${size}), 0) FROM batch_lines WHERE batch_id = ${batchId} AND state IN ${states})`
 }
 
-/** The text of a file that is made of results. */
+/** The text of a file of results, in pieces. */
 export async function* readResultText(
   { sql }: Database,
   batchId: string,

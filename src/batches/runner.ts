@@ -1,7 +1,7 @@
 /**
- * Runs the lines of batches in each gateway, few at a time and below live traffic. A line is taken with a lease from Postgres. Each of its
- * tries has a request id of its own, the same in every gateway. Before a line runs again, the ledger is asked for the holds of its earlier
- * tries and seals them, so that a line is charged at most once, however often gateways die.
+ * Runs the lines of batches in each gateway: few at a time, and fewer if live traffic is heavy. A gateway claims a line in Postgres with a
+ * lease. Each try of a line has its own request id, which every gateway can compute. Before another try, the ledger seals the holds of the
+ * earlier tries. So a line is charged at most once, however often gateways die.
  */
 import type { Database } from '@/db/client'
 import { describeFailure } from '@/db/failure'
@@ -30,18 +30,18 @@ export type LineCall = Pick<DueBatch, 'endpoint' | 'headers' | 'clientAddress'> 
   payer: Payer
   requestId: string
   body: string
-  /** Failures of providers so far. */
+  /** How often providers have failed for this line. */
   faults: number
 }
 
-/** `answer` never rejects. `lostAnswer` is the result of a line that was charged and whose answer no gateway has. */
+/** Runs lines. `answer` never rejects. `lostAnswer` is the result of a line that was charged, but whose answer was lost. */
 export type LineAnswerer = {
   answer(call: LineCall): Promise<LineAnswer>
   lostAnswer(endpoint: string, requestId: string): { status: number; body: string }
 }
 
 export interface BatchRunner extends BackgroundWorker {
-  /** There is a new batch, or a change to one: looks for it at once. */
+  /** Looks for work at once. Call it after a batch was created or changed. */
   hurry(): void
 }
 
@@ -50,7 +50,7 @@ type RunnerOptions = {
   ledger: Pick<Ledger, 'sealFate'>
   answerer: LineAnswerer
   logger: Logger
-  /** How long a line is left to a gateway that does not renew its lease. */
+  /** Milliseconds after which other gateways may claim a line whose lease was not renewed. */
   leaseMs: number
   /** Whether this process is stopping and takes no more lines. */
   isLeaving: () => boolean
@@ -62,11 +62,11 @@ const { perAccount: MOST_EACH, perProcess: MOST } = SHARED.batchLines
 const BATCHES_AT_ONCE = 20
 const IDLE_MS = 2_000
 const JITTER = 0.5
-/** How late a timer may be before lines begin one by one. */
+/** If a timer is later than this, the gateway is busy, and lines begin one by one. */
 const LATE_MS = 25
 const SAMPLE_MS = 5
 const BUSY_PAUSE_MS = 200
-/** When a line is looked at again whose earlier try is still open, or has just been charged. */
+/** Wait of a line whose earlier try is still open, or has just been charged. Then it is checked again. */
 const UNDECIDED_MS = 2_000
 /** An answer is stored within moments after its charge; after this time it never will be. */
 const STORE_GRACE_MS = 10_000
@@ -167,7 +167,7 @@ export function createBatchRunner({
     }
   }
 
-  /** Repeats a write while Postgres is away: only this process has the answer. */
+  /** Repeats a write while Postgres is unreachable, because only this process has the answer. */
   async function keepTrying(write: () => Promise<unknown>): Promise<void> {
     for (;;) {
       try {
@@ -181,7 +181,7 @@ export function createBatchRunner({
     }
   }
 
-  /** Whether no earlier try of the line cost anything. Otherwise ends the line, or puts it back until that is known. */
+  /** Whether all earlier tries of the line were free. If not, ends the line; if unknown, puts it back. */
   async function isClear(batch: DueBatch, line: ClaimedLine): Promise<boolean> {
     const { payer, id, endpoint } = batch
     const { place, tries, cleared, faults } = line
@@ -219,7 +219,7 @@ export function createBatchRunner({
   }
 }
 
-/** Milliseconds by which a timer is late: how busy the event loop is. */
+/** Milliseconds by which a timer is late. They show how busy the event loop is. */
 async function lateness(): Promise<number> {
   const beganMs = performance.now()
   await Bun.sleep(SAMPLE_MS)

@@ -1,4 +1,4 @@
-/** Which rows of batches and files a caller sees, and which of them are the account's share of storage. */
+/** Selects the batches and files that a caller may see, and sums the bytes that an account stores. */
 import type { Fragment, Sql } from 'postgres'
 import type { Database } from '@/db/client'
 import type { Scope } from './types'
@@ -16,7 +16,7 @@ export async function makerOf({ sql }: Database, keyId: string): Promise<string 
   return key?.createdBy ?? null
 }
 
-/** What a line, a file or a batch counts beside its content, so that many empty ones are no free storage. */
+/** Bytes that each line, file and batch counts in addition to its content, so that many empty ones also use storage. */
 export const ROW_BYTES = 256
 
 /** The bytes of an account's files, lines and results. */
@@ -25,7 +25,7 @@ export async function usedBytes({ sql }: Database, accountId: string): Promise<n
   return row?.bytes ?? 0
 }
 
-/** The same as an expression; `account` is a column or a parameter. */
+/** The bytes of {@link usedBytes} as an SQL expression; `account` is a column or a parameter. */
 export function usedBytesOf(sql: Sql, account: Fragment): Fragment {
   return sql`((SELECT coalesce(sum(f.bytes + ${ROW_BYTES}), 0) FROM batch_files f WHERE f.account_id = ${account})
     + (SELECT coalesce(sum(b.bytes + ${ROW_BYTES}), 0) FROM batches b WHERE b.account_id = ${account}))`

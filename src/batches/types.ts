@@ -1,9 +1,9 @@
-/** Batches as the rest of the code sees them: requests that run in the background, each line for itself. */
+/** Types of batches, their lines and their files. A batch is a list of requests (lines) that run independently in the background. */
 import type { BatchStatus, LineState, PauseReason } from '@/db/batch-schema'
 import type { Payer } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
 
-/** The visible batches and files: all of the account's, or those that this member's keys made. */
+/** The batches and files that a caller may see: all of the account, or only those created with the member's keys. */
 export type Scope = { accountId: string; madeBy?: string | undefined }
 
 export type Batch = {
@@ -18,23 +18,23 @@ export type Batch = {
   outputFileId: string | null
   errorFileId: string | null
   metadata: Record<string, string> | null
-  /** Lines in all, and by how they ended; the others wait or run. */
+  /** Numbers of lines: in total, and by how they ended. The others wait or run. */
   counts: { total: number; succeeded: number; errored: number; canceled: number; expired: number }
   cost: Nano
-  /** The most that all lines together could cost when it was made. */
+  /** Maximum cost of all lines together, at the prices of the batch's creation. */
   most: Nano
   /** The models that its lines name, the first ten. */
   models: readonly string[]
   /** Stored bytes of its waiting lines and results. */
   bytes: number
-  /** Why it waits although it has lines to run. */
+  /** The reason why the batch waits although it has lines to run; null if it doesn't. */
   paused: { reason: PauseReason; message: string } | null
   createdAt: Date
-  /** The end of its window: later, no line begins. */
+  /** The end of its window. After it, no line begins. */
   endsAt: Date
   cancellingAt: Date | null
   endedAt: Date | null
-  /** When it is deleted with its results. */
+  /** The time at which the batch and its results are deleted. */
   expiresAt: Date
 }
 
@@ -43,13 +43,13 @@ export type NewBatch = {
   endpoint: string
   inputFileId?: string
   metadata?: Record<string, string> | undefined
-  /** The headers that count for each line, such as usage labels. */
+  /** Headers of the creating request that apply to each line, such as usage labels. */
   headers: Record<string, string>
   clientAddress: string
   idPrefix: 'batch' | 'msgbatch'
 }
 
-/** `body` is the body of the line's request, as JSON; `most` is the most that it can cost. */
+/** A line to store. `body` is the body of its request, as JSON; `most` is its maximum cost. */
 export type NewLine = { customId: string; body: string; model: string; most: Nano }
 
 export type EndedState = Exclude<LineState, 'waiting' | 'running'>
@@ -75,9 +75,9 @@ export type BatchFile = {
   bytes: number
   createdAt: Date
   expiresAt: Date
-  /** Only of a file made of results. */
+  /** The batch of a file of results; null for an upload. */
   batchId: string | null
-  /** Whether it has the lines that failed. */
+  /** Whether the file has the failed lines. */
   isErrors: boolean
 }
 

@@ -1,8 +1,8 @@
-/** A model as batches buy it: its own prices times its `batchDiscount`, rounded up to the next pico-USD. */
+/** A model with its prices for batches: its own prices times `batchDiscount`, rounded up to the next pico-USD. */
 import type { Pico } from '@/lib/money'
 import type { Model, PriceList, Prices, Pricing } from './types'
 
-/** The same object for the same model, so that a plan's targets and models stay the same ones. */
+/** The discounted model of each model. It is created once, so that code can compare models by identity. */
 const discounted = new WeakMap<Model, Model>()
 
 /** The model with its prices for batches; the model itself if it has no discount. */

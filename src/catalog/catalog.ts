@@ -99,7 +99,7 @@ export function loadCatalog(
   const offered = new Map<string, Provider>()
   for (const [name, provider] of providers) if (provider && provider.keys.length > 0) offered.set(name, provider)
   if (offered.size === 0) {
-    // A faulty provider was meant to be real, so the gateway must not fall back to simulated answers.
+    // The operator configured a provider, although with a fault. So the gateway must not simulate answers.
     if (faults.warnings.length > 0) return { kind: 'faulty', faults: faults.warnings }
     const variables = missing.filter(({ place }) => KEY_PLACE.test(place)).map(({ name }) => name)
     return { kind: 'no_keys', variables: [...new Set(variables)] }
@@ -133,7 +133,7 @@ export function catalogSecrets(catalog: Catalog): string[] {
 const KEY_PLACE = /^providers\..+\.(?:keys\[\d+\]|auth\.)/
 const PROVIDER_PLACE = /^providers\.([^.]+)\.(keys\[|baseUrl$|headers\.|auth\.)/
 
-/** Whether a missing variable is unimportant: a provider without a key needs no address, and the sandbox has its own. */
+/** Whether a missing variable is no fault: it is a key's, its provider has no key, or the sandbox replaces the provider. */
 function isNeedless(place: string, value: JsonValue, isSandboxed: boolean): boolean {
   const match = PROVIDER_PLACE.exec(place)
   if (!match) return false

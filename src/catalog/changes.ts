@@ -6,7 +6,7 @@ import { CLASS_WORDS, linePrice } from './losses'
 import { unitName } from './price-line-file'
 import type { Catalog, Model, PriceList, Pricing, Provider, Target, Tier } from './types'
 
-/** Null if the fact did not, or will not, exist. */
+/** One changed fact. `before` or `after` is null if the fact did not or will not exist. */
 export type Change = { what: string; before: string | null; after: string | null }
 
 const HASH_CHARS = 16
@@ -33,7 +33,7 @@ export function hashCatalog(catalog: Catalog, isSandboxed: boolean): string {
   return sha256Hex(JSON.stringify([facts.sort(([one], [other]) => (one < other ? -1 : 1)), order])).slice(0, HASH_CHARS)
 }
 
-/** Reports a changed order, only if no entry was added or removed. */
+/** A change of order; none if an entry was added or removed. */
 function reordered(what: string, before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): Change[] {
   const [old, next] = [[...before.keys()], [...after.keys()]]
   const isSame = old.length === next.length && old.every((id) => after.has(id))
@@ -60,7 +60,7 @@ function addProvider(facts: Map<string, string>, provider: Provider): void {
   if (dialect.credential !== plainEndpoint(format).credential) {
     facts.set(`${about} key header`, dialect.credential ? wordsOf(dialect.credential) : 'none')
   }
-  // As digests: a replaced key is visible, but no key is.
+  // Digests show that a key was replaced, but not the key.
   facts.set(
     `${about} keys`,
     provider.keys.map(({ id, weight }) => (weight === 1 ? id : `${id} of weight ${weight}`)).join(', '),

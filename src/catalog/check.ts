@@ -7,7 +7,7 @@ import type { Fault } from '@/lib/fault'
 /** Collects faults. `has` finds places that already have one, so that a mistake is reported once. */
 export interface FaultList {
   add(place: string, message: string): void
-  /** Makes `has` true for `place` without reporting a fault, if the fault there was handled elsewhere. */
+  /** Makes `has` true for `place` without a fault. Use it if the fault there is reported elsewhere. */
   excuse(place: string): void
   /** Like `add`, for faults that only disable one provider. */
   warn(place: string, message: string): void

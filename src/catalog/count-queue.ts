@@ -6,7 +6,7 @@ export type CountAsker = { accountId: string; isPaid: boolean }
 interface CountQueue {
   /** The count; undefined at once if too many wait or the thread has ended. */
   ask(texts: readonly string[], asker: CountAsker): Promise<CountAnswer | undefined>
-  /** Takes the answer to the current question, and sends the next one. */
+  /** Resolves the current question with `answer`, and sends the next question. */
   answered(answer: CountAnswer): void
   giveUp(): void
   isIdle(): boolean

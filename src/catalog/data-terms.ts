@@ -1,10 +1,10 @@
-/** What the catalogue states about content at a provider or a target: read from the file, and shown. */
+/** Data terms of providers and targets (retention, training, region): reads them from the catalogue file, and shows them. */
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, orNull } from '@/lib/schemas'
 import type { StatedTerms } from './schema'
 import type { DataTerms, Model, Target } from './types'
 
-/** The terms of an entry; what it leaves out is as in `base`. The word `unknown` takes a term of `base` away. */
+/** The data terms of an entry. Terms that it omits are those of `base`; `unknown` removes a term of `base`. */
 export function readDataTerms({ retention, trains, region }: StatedTerms, base: DataTerms = {}): DataTerms {
   const days = retention === undefined ? base.retentionDays : daysOf(retention)
   const isTraining = trains === undefined ? base.trains : trains
@@ -36,7 +36,7 @@ export const ShownTerms = Type.Object(
   { title: 'DataTerms' },
 )
 
-/** Each provider of `models` with its terms, once for each difference. */
+/** Each provider of `models` with its data terms. A provider whose targets differ has several entries. */
 export function providersWithTerms(models: readonly Model[]): Static<typeof ShownTerms>[] {
   const rows = models.flatMap(({ targets }) => targets.map(rowOf))
   return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()]

@@ -1,4 +1,4 @@
-/** The token count of embeddings inputs: known if they are tokens; estimated, bounded or counted if they are texts. */
+/** Measures inputs of embeddings in tokens. Inputs sent as tokens are exact; texts are estimated, bounded or counted. */
 import type { EmbeddingInput } from '@/chat/embedding'
 import { countTextTokens, estimateTextTokens, inputBound, type Prompt, tokenizerCount } from './estimate'
 import type { Model } from './types'
@@ -35,7 +35,7 @@ export function boundOfInputs(sizes: InputSizes): number {
   return inputBound(sizes, bytes, 0)
 }
 
-/** A closer bound by counting, which takes milliseconds. */
+/** A closer upper bound: counts the texts' tokens, which takes milliseconds. */
 export async function countedBoundOfInputs(
   sizes: InputSizes,
   { tokenizerSafetyFactor }: Model,

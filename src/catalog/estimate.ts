@@ -1,4 +1,4 @@
-/** How many tokens a request may take: bounds for the hold, an exact count if the bound is too coarse, and estimates for display. */
+/** The tokens of a request: upper bounds for the hold, an exact count if a bound is too coarse, and estimates for display. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import { type PromptParts, readPrompt } from './prompt-parts'
@@ -11,12 +11,12 @@ const REQUEST_OVERHEAD_TOKENS = 100
 const TOOLS_OVERHEAD_TOKENS = 1_000
 const TURN_OVERHEAD_TOKENS = 8
 const TOOL_OVERHEAD_TOKENS = 32
-/** No format allows more answers per request: a mistake, or an attempt to overflow the arithmetic. */
+/** Maximum answers per request. No format allows more, and a larger number could overflow the arithmetic. */
 const MAX_CHOICES = 128
 
 const ASCII_CHARS_PER_TOKEN = 4
 /**
- * Tokens for each byte of a character after its first. A Chinese character needs 0.85 tokens for all of them, a Cyrillic letter 0.55, an
+ * Tokens for each byte of a character after its first byte. A whole Chinese character has about 0.85 tokens, a Cyrillic letter 0.55, and an
  * emoji 1.1.
  */
 const TOKENS_PER_EXTRA_BYTE = 0.3
@@ -25,7 +25,7 @@ const TOKENS_PER_EXTRA_BYTE = 0.3
 export type Prompt = PromptParts & {
   /** Estimated input tokens, for display before the provider reports its count, and for billing if it never does. At least 1. */
   estimatedTokens: number
-  /** The most tokens that providers may add. */
+  /** Maximum tokens that providers may add to the prompt. */
   overheadTokens: number
 }
 
@@ -71,7 +71,7 @@ export async function countInputTokens(request: ChatRequest, accountId = ''): Pr
   return Math.ceil(usualTokens(request, parts)) + (await tokenizer.count(parts.texts, estimateTextTokens, asker))
 }
 
-/** The most output tokens of `request` at `model`: the lower limit, times the choices. Throws `invalid_request` for absurd values. */
+/** Maximum output tokens of `request`: the lower of its limit and the model's, times `choices`. Throws `invalid_request`. */
 export function outputCap(request: ChatRequest, model: Model): number {
   const { choices, maxOutputTokens: limit } = request
   if (!Number.isSafeInteger(choices) || choices < 1 || choices > MAX_CHOICES) {

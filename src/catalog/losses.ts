@@ -1,4 +1,4 @@
-/** Finds prices below our cost, for each token class at every input length, and for each tool, at every target. */
+/** Finds prices that are below our cost. Compares each token class at every input length, and each tool, at every target. */
 import { isPerMillion } from '@/chat/units'
 import { formatPrice, formatTokenPrice, formatUsd } from '@/lib/money'
 import { atBatchPrice } from './batch-price'
@@ -55,7 +55,7 @@ function lossesAt(model: Model, target: Target): string[] {
   return [...lossesOfList(model, target, { prices: model.pricing, cost, of: '' }), ...tiers]
 }
 
-/** A price list to compare with a cost; `of` is the name of the service tier. */
+/** A price list and the cost to compare it with; `of` names the service tier. */
 type Compared = { prices: PriceList; cost: PriceList; of: string }
 
 function lossesOfList(model: Model, target: Target, { prices, cost, of }: Compared): string[] {
@@ -82,7 +82,7 @@ function lossesOfList(model: Model, target: Target, { prices, cost, of }: Compar
   return [...ofClasses, ...ofLines]
 }
 
-/** The price of a line in USD: of a million tokens or characters, or of one other unit. */
+/** A line's price as text in USD: per million tokens or characters, or per one other unit. */
 export function linePrice({ unit, price }: UnitPrice): string {
   return isPerMillion(unit) ? formatPrice(price) : formatTokenPrice(price)
 }

@@ -1,4 +1,4 @@
-/** Checks that a model is sold by the units in which it answers, and gives models that don't converse the shape of chat models. */
+/** Checks that a model has a price for its kind of answer. Converts entries of other kinds to the shape of chat models. */
 import type { AnyModelFile } from './any-model-file'
 import type { FaultList } from './check'
 import { unitName } from './price-line-file'
@@ -17,7 +17,7 @@ export function cannotConverse(kind: Exclude<ModelKind, 'chat'>): string {
     : `is of kind ${kind}, and answers no conversation`
 }
 
-/** A model of the kind needs at least one of these prices. */
+/** The prices of each kind of model, of which a model needs at least one. */
 const SOLD_BY: Readonly<Record<MediaKind, readonly string[]>> = {
   image: ['output_image per image', 'output_image per token'],
   speech: ['input_text per character', 'input_text per token', 'output_audio per token'],
@@ -25,7 +25,7 @@ const SOLD_BY: Readonly<Record<MediaKind, readonly string[]>> = {
   rerank: ['request per search_unit', 'input_text per token'],
 }
 
-/** Reports a fault if the model has no price for what it answers with, or one that its kind never charges. */
+/** Reports a fault if the model lacks a price for its answers, or has a price that its kind never charges. */
 export function checkSold({ kind = 'chat', pricing }: AnyModelFile, place: string, faults: FaultList): void {
   const { lines = [], inputPer1mTokens, outputPer1mTokens } = pricing
   const names = new Set(lines.map(({ billable, unit }) => unitName({ billable, unit })))

@@ -3,7 +3,7 @@ import type { AnyModelFile } from './any-model-file'
 import type { FaultList } from './check'
 import type { MediaKind, ModelKind, Provider } from './types'
 
-/** The calls that targets of these kinds need. */
+/** For each kind, the name of the provider call that its models need. */
 const CALLS: Readonly<Partial<Record<ModelKind, string>>> = {
   image: 'pictures',
   speech: 'speech',
@@ -37,7 +37,7 @@ export function checkMediaTargets(
   }
 }
 
-/** A dialect that leaves out the paths of its format has none of their calls. */
+/** Whether the provider has calls for this kind. A dialect without the format's paths has none. */
 function hasCalls({ format: name, dialect }: Provider, kind: MediaKind): boolean {
   const format = FORMATS.get(name)
   const lacksPaths = format?.endpoint.mediaUrl !== undefined && dialect.mediaUrl === undefined

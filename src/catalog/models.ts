@@ -29,7 +29,7 @@ export type ModelList = {
   notOffered: string[]
 }
 
-/** The tokenizer has one vendor's vocabulary; other vendors' need up to twice as many tokens for a text. */
+/** The factor for models that state none. Vocabularies of other vendors need up to twice as many tokens for a text. */
 const DEFAULT_TOKENIZER_SAFETY_FACTOR = 2
 
 const SLUG = '[A-Za-z0-9][A-Za-z0-9._-]{0,127}'

@@ -1,4 +1,4 @@
-/** Reads the price lines of a catalogue file. Lines of text tokens are another form of the prices of input and output. */
+/** Reads the price lines of a catalogue file. A line for text tokens may state the input or output price instead of its field. */
 import { type Billable, isPerMillion, UNITS_OF, type Unit } from '@/chat/units'
 import { type Pico, priceToPico, unitPriceToPico } from '@/lib/money'
 import type { FaultList } from './check'
@@ -32,7 +32,7 @@ export function readLines(
   return read
 }
 
-/** Whether it states the price of text tokens. */
+/** Whether the line states the price of text tokens. */
 export function isShortForm({ billable, unit }: Pick<LineFile, 'billable' | 'unit'>): boolean {
   return unit === 'token' && (billable === 'input_text' || billable === 'output_text')
 }

@@ -1,4 +1,4 @@
-/** The price of a usage, line by line. */
+/** Computes the price of a usage, line by line. */
 import type { Billable, Unit } from '@/chat/units'
 import { inputTokens, type Usage } from '@/chat/usage'
 import type { Nano, Pico } from '@/lib/money'
@@ -6,7 +6,7 @@ import { listOfTier, pricesFor, requestCost } from './price'
 import type { Catalog } from './types'
 import { plainTokens, pricedUnits } from './unit-prices'
 
-/** Token classes, and what has a price beside them. */
+/** The token classes, and other things that have a price. */
 type PricedClass = 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output' | Billable
 
 /** `price` is pico-USD for one `unit`. */

@@ -1,4 +1,4 @@
-/** Computes a request's price (usage times prices, rounded up once), and the most that it can cost. */
+/** Computes a request's price (usage times prices, rounded up once), and the maximum cost for its hold. */
 import { STANDARD_TIER } from '@/chat/service-tier'
 import type { UnitCount } from '@/chat/units'
 import { inputTokens, type Usage } from '@/chat/usage'
@@ -17,8 +17,8 @@ export function requestCost(pricing: PriceList, usage: Usage): Nano {
 }
 
 /**
- * The most that a request costs, in nano-USD: all input at the dearest class of any list for `tier`, the requested service tier. `most`:
- * the most units beside tokens, and the most tokens of sounds and pictures, with one entry for each kind of unit.
+ * The maximum cost of a request, in nano-USD: all input at the dearest class of all lists for `tier`, the requested service tier. `most`:
+ * the maximum number of each other unit, and the maximum tokens of sounds and pictures.
  */
 export function worstCaseCost(
   pricing: Pricing,
@@ -57,8 +57,8 @@ export function tierOfList({ serviceTiers }: Pricing, list: PriceList): string |
 }
 
 /**
- * The price list for an answer. `asked` is the requested tier, for which the hold was made; `answered` is the tier in the answer. An
- * answered tier without a price costs as much as the dearest tier covered by the hold. No answer costs more than that.
+ * The price list for an answer. `asked` is the requested tier, which the hold covers; `answered` is the tier named by the answer. If that
+ * has no price, the dearest tier that the hold covers applies. No answer costs more than that tier.
  */
 export function listForAnswer(
   pricing: Pricing,
@@ -73,7 +73,7 @@ export function listForAnswer(
   return own && costOf(own) < costOf(most) ? own : most
 }
 
-/** The lists of tiers that may answer: all if the provider chooses, else the requested one's, or the standard one. */
+/** The lists of tiers that may answer. If none was requested, the provider may choose any; else the requested or the standard tier. */
 function coveredLists(pricing: Pricing, asked: string | undefined): readonly PriceList[] {
   if (asked === undefined) return [pricing, ...(pricing.serviceTiers?.values() ?? [])]
   const own = listOfTier(pricing, asked)

@@ -1,4 +1,4 @@
-/** Refuses requests whose cost the catalogue's prices don't cover: fees per use, other service tiers, input of unknown size. */
+/** Refuses requests that could cost more than the catalogue has prices for: tool fees, service tiers, input of unknown size. */
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest, UnpricedField } from '@/chat/request'
@@ -16,14 +16,14 @@ const CALLER_RUN_TOOL =
   /^(function|custom|bash|text_editor|memory|computer|computerUse|computer_use|browser|tool_search|local_shell|apply_patch)(_|$)/
 /** Blocks that refer to content outside the request. */
 const UNSEEN_BLOCK = /upload|file/
-/** A tool's field in a body: in `tools`, or in an item of the conversation that adds tools. */
+/** The place of a tool in a body: in `tools`, or in an item of the conversation that adds tools. */
 const TOOL_FIELD = /(?:^|\.)tools\[/
-/** The form of `nativeOnly` entries: the field, and in parentheses its kind if the field doesn't tell. */
+/** An entry of `nativeOnly`: the field, then in parentheses its kind, if the field's name doesn't say it. */
 const NATIVE = /^([^\s(]+)(?: \((.*)\))?$/
 
 /**
- * Throws `invalid_request` for the first field of `request` that could cost more than its tokens. Refuses nothing if all `targets` have
- * {@link UNPRICED_EXTRAS}, and no field that the catalogue allows at all of them. Fields are never silently omitted for one target.
+ * Throws `invalid_request` for the first field of `request` that could cost more than its tokens. A field is accepted if the catalogue
+ * allows it at all `targets`, or if all have {@link UNPRICED_EXTRAS}. Fields are never silently omitted for one target.
  */
 export function refuseUnpriceable(request: ChatRequest, targets: readonly Target[] = []): void {
   for (const field of request.unpriced ?? []) checkUnpriced(field, targets)
@@ -72,7 +72,7 @@ function checkUnpriced({ format, field, code }: UnpricedField, targets: readonly
   })
 }
 
-/** Any target may have to answer, so each needs a price. */
+/** Refuses a tool unless every target has a price for it, since any target may have to answer. */
 function checkServerTool(tool: ServerTool, targets: readonly Target[]): void {
   if (targets.length === 0 || !targets.every((target) => takesTools(target, [tool]))) refuse(tool.field)
 }
@@ -83,14 +83,14 @@ function checkNative(native: string): void {
   if (UNSEEN_BLOCK.test(kind)) refuse(field)
 }
 
-/** A tool's kind is its `type`, or in generate-content the name of its only field. */
+/** Refuses a tool without a price. Its kind is its `type`, or in generate-content the name of its only field. */
 function checkTool(tool: JsonValue, index: number, priced: readonly ServerTool[]): void {
   const kinds = !isJsonObject(tool) ? [] : typeof tool.type === 'string' ? [tool.type] : Object.keys(tool)
   const isFree = (kind: string) => CALLER_RUN_TOOL.test(kind) || priced.some((one) => one.kind === kind)
   if (kinds.length === 0 || !kinds.every(isFree)) refuse(`tools[${index}]`)
 }
 
-/** OpenRouter's services, by their field: no price would make them available. */
+/** OpenRouter's own services, by field. The gateway doesn't offer them at any price. */
 const NOT_OFFERED: ReadonlyMap<string, string> = new Map([
   ['plugins', 'none is offered here (no web search for any model, no reading of files beside it); leave it out'],
   ['transforms', 'none is offered here (a conversation that is too long is refused, not shortened); leave it out'],

@@ -7,7 +7,7 @@ import type { CostFile, ModelFile } from './schema'
 import type { PriceList, PriceStep, Prices, Pricing, UnitPrice } from './types'
 import { lineFor } from './unit-prices'
 
-/** Default cache prices: a read costs as plain input, a write 1.25 × (five minutes) or 2 × (an hour), the highest in use. */
+/** Default prices of cache writes as multiples of the input price: the highest factors in use. A read costs as much as input. */
 const DEFAULT_CACHE_WRITE_FACTOR = 1.25
 const DEFAULT_CACHE_WRITE_1H_FACTOR = 2
 
@@ -36,7 +36,7 @@ type ListsFile = ListFile & {
 type TiersFile = { serviceTiers?: Readonly<Record<string, ListsFile>> }
 type PricingFile = ModelFile['pricing']
 
-/** The fields that state one kind of amounts. */
+/** The names of the fields that state our prices, or those that state costs. */
 type Form = { names: Names; usdOf(line: LineFile): number | undefined }
 const PRICES: Form = { names: PRICE_NAMES, usdOf: ({ usd }) => usd }
 const MODEL_COSTS: Form = { names: COST_NAMES, usdOf: ({ costUsd }) => costUsd }
@@ -53,7 +53,7 @@ export function readPricing(file: PricingFile, place: string, faults: FaultList)
   return withTiers(list, serviceTiers)
 }
 
-/** A tier's prices; the standard tier's lines hold for what it has no line for. */
+/** A tier's prices. Lines that the tier lacks are the standard tier's. */
 function readTierPrices(file: ListsFile, standard: PriceList, place: string, faults: FaultList): PriceList {
   const list = readLists(file, PRICES, place, faults)
   for (const line of list.lines ?? []) {
@@ -85,7 +85,7 @@ export function readTargetCost(
   return readCost(file, pricing, TARGET_COSTS, place, faults)
 }
 
-/** Each list needs the costs of all that has a price: of input and output tokens, and of each line. */
+/** Reads the costs. Each list must state a cost wherever there is a price: for input and output tokens, and for each line. */
 function readCost(
   file: CostFile | PricingFile,
   pricing: PricingFile,
@@ -140,7 +140,7 @@ function readCostList(
 
 type Side = 'input' | 'output'
 
-/** The sides of which a list states the price or cost of text tokens. */
+/** The sides (input, output) for which a list states the price or cost of text tokens. */
 function statedSides(list: ListsFile, { names, usdOf }: Form): Side[] {
   const hasLine = (side: Side) =>
     list.lines?.some((line) => isShortForm(line) && line.billable.startsWith(side) && usdOf(line) !== undefined)
@@ -177,7 +177,7 @@ function readLists(file: ListsFile, form: Form, place: string, faults: FaultList
 
 const NO_LINES: ReadLines = { lines: [] }
 
-/** Tokens without a price cost as much as the dearest line of their side, so that none is free if a provider reports no parts. */
+/** Reads token prices. A side without one costs as much as its dearest line: so no token is free if a provider reports only totals. */
 function readPrices(file: ListFile, names: Names, lines: ReadLines, place: string, faults: FaultList): Prices {
   function read(name: Name): Pico | undefined {
     const usd = file[name]

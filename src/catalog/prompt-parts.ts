@@ -85,7 +85,7 @@ function readFile(block: FileBlock, parts: PromptParts): void {
   else addMedium(parts, (room) => fileSize(source, room))
 }
 
-/** Counts up to a size that no model's context exceeds. */
+/** Adds a medium's size. Counting stops at a size that no model's context exceeds. */
 function addMedium(parts: PromptParts, measure: (room: number) => MediaSize): void {
   const size = measure(COUNTED_TOKENS_MAX - parts.mediaTokens)
   parts.media.push(size)

@@ -15,7 +15,7 @@ import { readDataTerms } from './data-terms'
 import type { ProviderFile } from './schema'
 import type { DisconnectPolicy, Provider, ProviderKey, Timeouts } from './types'
 
-/** An answer that isn't streamed sends its first byte when it is complete, so `firstByteMs` must be long enough. */
+/** Default time limits. An answer that isn't streamed sends its first byte when it is complete, so `firstByteMs` is long. */
 export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 5_000, firstByteMs: 300_000, idleMs: 120_000, totalMs: 900_000 }
 const DEFAULT_DRAIN_SECONDS = 30
 const DEFAULT_DRAINS_AT_ONCE = 50
@@ -86,12 +86,12 @@ export function readProvider(
 
 const WITH_BETAS = [...FORMATS.values()].flatMap(({ name, readProtocol }) => (readProtocol ? [name] : [])).join(' or ')
 
-/** Header names are case-insensitive: two spellings would be sent as two headers. */
+/** The headers with lower-case names, so that two spellings of a name are not sent as two headers. */
 function inLowerCase(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-/** Calls authorized without keys use one entry without a secret, which collects the health data. */
+/** Reads the keys. If calls are authorized without keys, the provider has one entry without a secret, for health data. */
 function readKeys({ auth, keys: entries }: ProviderFile, place: string, faults: FaultList): ProviderKey[] {
   if (auth && isKeyless(auth)) {
     if (entries) faults.add(`${place}.keys`, `must not be there beside auth of type ${auth.type}`)
@@ -121,7 +121,7 @@ function keyId(secret: string): string {
   return sha256Hex(secret).slice(0, KEY_ID_CHARS)
 }
 
-/** An empty address means a missing variable, which is reported elsewhere. */
+/** Reads the address. An empty one is no fault here: its variable is missing, which is reported elsewhere. */
 function readBaseUrl(text: string | undefined, place: string, faults: FaultList): string {
   if (text === undefined) {
     faults.add(place, 'is missing; expected an http:// or https:// address')
@@ -155,7 +155,7 @@ function checkHeaders(
   }
 }
 
-/** Defaults adapt to the file: a total of 60 s also lowers the other limits. */
+/** Reads the time limits. Defaults adapt to the entry: if it sets a total of 60 s, the other limits are no longer than that. */
 function readTimeouts(file: Partial<Timeouts>, place: string, faults: FaultList): Timeouts {
   const totalMs = file.totalMs ?? Math.max(DEFAULT_TIMEOUTS.totalMs, file.firstByteMs ?? 0, file.idleMs ?? 0)
   const firstByteMs = file.firstByteMs ?? Math.min(DEFAULT_TIMEOUTS.firstByteMs, totalMs)

@@ -1,19 +1,19 @@
-/** How many search units and tokens it takes to rank documents: at most, and by an estimate. */
+/** Computes the search units and tokens for ranking documents: the maximum and an estimate. */
 import { estimateTextTokens } from './estimate'
 
-/** `searchUnits`, and the input tokens of the query, which a provider reads again with each document. */
+/** `searchUnits`, and `queryTokens`: the query's input tokens, since a provider reads the query again with each document. */
 export type RankingSize = Readonly<Record<'searchUnits' | 'queryTokens', { most: number; likely: number }>>
 
 /** Cohere's unit: one query with this many documents. */
 const DOCUMENTS_PER_UNIT = 100
-/** A longer document, with the query, is several documents. */
+/** Maximum tokens of a document with the query. Cohere counts a longer one as several documents. */
 const TOKENS_PER_DOCUMENT = 500
-/** The least part of these tokens that a long query leaves to the document. */
+/** Minimum of these tokens for the document, however long the query is. */
 const LEAST_ROOM_TOKENS = 100
 /** Tokens that providers may add to each pair of query and document. */
 const PAIR_OVERHEAD_TOKENS = 8
 
-/** The size of ranking `texts`. At most, each byte is a token. Linear. */
+/** The size of ranking `texts`. The maximum counts one token per byte. Linear. */
 export function rankingSize(query: string, texts: readonly string[]): RankingSize {
   const bytes = Buffer.byteLength(query)
   const tokens = estimateTextTokens(query)

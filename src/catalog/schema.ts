@@ -40,7 +40,7 @@ const KeySchema = Type.Union([Type.String(), strict({ key: Type.String(), weight
 /** The longest retention that a catalogue states, in days: a hundred years. */
 const MAX_RETENTION_DAYS = 36_500
 
-/** Of a provider, for all its targets; and of a target, instead of its provider's. */
+/** The fields for data terms. A provider's apply to all its targets; a target may replace them. */
 const DATA_TERMS = {
   retention: Type.Optional(
     Type.Union([oneOf(['none', 'unknown']), Type.Integer({ minimum: 1, maximum: MAX_RETENTION_DAYS })], {
@@ -113,7 +113,7 @@ const PRICES = {
   cacheWritePer1mTokens: Type.Optional(Price),
   cacheWrite1hPer1mTokens: Type.Optional(Price),
 }
-/** The provider's prices to us. */
+/** The fields for costs: what the provider charges us. */
 const COSTS = {
   costPer1mInputTokens: Type.Optional(Price),
   costPer1mOutputTokens: Type.Optional(Price),
@@ -182,7 +182,7 @@ const Family = Type.String({
   description: 'how the foundation model is called, such as anthropic.claude',
 })
 
-/** Words separated by slashes. The first must not be one that generate-content's paths put before a name. */
+/** An alias: words separated by slashes. It can't begin like a path of generate-content, such as `models/`. */
 const ALIAS = '^(?!(?:models|publishers|v1[a-z0-9]*)/)[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*$'
 const Aliases = Type.Array(
   Type.String({
@@ -232,7 +232,7 @@ const Capabilities = Type.Optional(
   }),
 )
 
-/** The prices that may be written as lines instead: catalog/pricing.ts requires either. */
+/** Token prices that a price line may state instead. catalog/pricing.ts requires one of both. */
 const UNREQUIRED = {
   inputPer1mTokens: Type.Optional(Price),
   outputPer1mTokens: Type.Optional(Price),
@@ -275,7 +275,7 @@ export const EmbeddingModelSchema = strict({
   pricing: strict({ inputPer1mTokens: Price, ...EmbeddingCost }),
 })
 
-/** A model that is sold by other units: its prices are lines, or those of tokens. */
+/** A model that is sold by other units: it has price lines, token prices, or both. */
 export const MediaModelSchema = strict({
   ...MODEL,
   kind: oneOf(MEDIA_KINDS),
@@ -316,7 +316,7 @@ export type MediaModelFile = Static<typeof MediaModelSchema>
 export type TierFile = Static<typeof TierSchema>
 export type CostFile = Static<typeof CostSchema>
 
-/** An object with a `what` for each service tier except standard. */
+/** A schema of an object with one value for each service tier except standard; `what` describes the value. */
 function byTier<List extends TSchema>(list: List, what: string) {
   return Type.Optional(
     Type.Record(Type.String({ pattern: TIER_NAME }), list, {

@@ -13,7 +13,7 @@ const MARK = 5
 /** Cyrillic, Greek, Arabic, Thai and other alphabets. */
 const LETTER = 6
 const IDEOGRAPH = 7
-/** Half of a surrogate pair: mostly emoji. */
+/** One half of a UTF-16 surrogate pair, mostly of an emoji. */
 const HALF = 8
 
 /** Tokens for a run's first character and for each further one, by kind. Fitted to o200k on prose, code and data. */

@@ -6,10 +6,10 @@ export type CountQuestion = { id: number; texts: readonly string[] }
 
 export type CountAnswer = { id: number } & Counted
 
-/** Loads at once, because later there may be no file descriptors left. */
+/** Loads when the thread starts, because later there may be no file descriptors left. */
 const loading = import('./count-within-budget')
 
-/** This thread's processor time, so that a busy machine delays a count but doesn't shorten it. */
+/** This thread's processor time. With it, a busy machine delays a count, but doesn't cut it short. */
 function processorMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000

@@ -5,11 +5,11 @@ import type { CountAnswer } from './tokenizer-worker'
 interface TokenCounter {
   /** Counts all `texts`; `fallback` estimates those not counted. Paid requests first, accounts in turn. */
   count(texts: readonly string[], fallback: (text: string) => number, asker?: CountAsker): Promise<number>
-  /** Starts the thread and resolves once it loads. Started later, without file descriptors left, it would end the process. */
+  /** Starts the thread; resolves once it loads. Call it early: a start without free file descriptors would end the process. */
   start(): Promise<void>
 }
 
-/** The gateway itself, which counts tokens of answers. */
+/** Asker for counts of the gateway's own, such as the tokens of answers. */
 const GATEWAY: CountAsker = { accountId: '', isPaid: true }
 /** Only started as a thread, never imported, so that no other thread loads the vocabulary. */
 const THREAD = new URL('./tokenizer-worker.ts', import.meta.url)

@@ -1,4 +1,4 @@
-/** How many uses of a request's tools are allowed at a target, their maximal cost, and the input tokens they may add. */
+/** Limits the uses of a request's tools at a target, and computes their maximum cost and the input tokens that they add. */
 import type { ServerTool } from '@/chat/server-tools'
 import { UNPRICED_EXTRAS } from '@/formats/body-fields'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
@@ -10,7 +10,7 @@ type ToolAllowance = {
   cost: Nano
   /** Tokens that all uses together add to the prompt. */
   addedTokens: number
-  /** How many more times the prompt is read. */
+  /** How many times the model reads the prompt again. */
   rereads: number
 }
 

@@ -23,7 +23,7 @@ export type Provider = {
   dialect: Dialect
   /** Without trailing slash. */
   baseUrl: string
-  /** The API version in its URLs, if the file sets another than the dialect's default. */
+  /** The API version in its URLs; undefined: the dialect's default. */
   apiVersion: string | undefined
   /** One key without a secret if calls are authorized otherwise; empty if the provider can't be called. */
   keys: ProviderKey[]
@@ -41,7 +41,7 @@ export type Provider = {
   passFields: ReadonlySet<string>
   /** Beta features that may be requested, with or without date; undefined: the default ones. */
   betas: ReadonlySet<string> | undefined
-  /** Of its targets that state nothing else. */
+  /** Data terms of its targets that state none of their own. */
   data?: DataTerms
 }
 
@@ -60,7 +60,7 @@ export type Prices = {
 /** Prices for the whole request if its input exceeds `aboveInputTokens`. */
 export type PriceStep = { aboveInputTokens: number; prices: Prices }
 
-/** The price of one unit. Of tokens: the price of a part of the input or output, instead of the price of its class. */
+/** The price of one unit. If the unit is a token, the price replaces the token class's for a part of the input or output. */
 export type UnitPrice = Omit<UnitCount, 'count'> & { price: Pico }
 
 /** The prices of one service tier; steps ascend. `lines`: prices beside the five classes, the same at every step; missing if none. */
@@ -75,7 +75,7 @@ export type ToolPrice = { price: Nano; cost?: Nano; per: 'use' | 'request'; maxU
 /** Prices by tool name, such as `web_search`. */
 export type ToolPrices = ReadonlyMap<string, ToolPrice>
 
-/** What happens at a provider to the content of requests, as the operator states it. */
+/** How a provider treats the content of requests, as the operator states it. */
 export type DataTerms = {
   /** Days for which content is kept; 0: not at all; missing: unknown, which counts as kept. */
   retentionDays?: number
@@ -99,7 +99,7 @@ export type Target = {
   serviceTiers?: ReadonlySet<string>
   /** Prices for tools that run at the provider; missing if none may be used. */
   toolPrices?: ToolPrices
-  /** Missing if nothing is stated. */
+  /** Missing if the catalogue states no data terms. */
   data?: DataTerms
 }
 
@@ -123,9 +123,9 @@ export type Model = {
   ownedBy: string
   targets: Target[]
   pricing: Pricing
-  /** What its prices are multiplied by for the lines of batches; undefined: batches cost the same. */
+  /** The factor for its prices in batches; undefined: batches cost the same. */
   batchDiscount?: number
-  /** Tokens of a whole conversation, or of each text to embed. */
+  /** Maximum tokens of a whole conversation, or of each text to embed. */
   contextLength: number
   /** 0 for models without output tokens. */
   maxOutputTokens: number

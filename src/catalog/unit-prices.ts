@@ -1,4 +1,4 @@
-/** Computes with prices by other units than the five token classes: the cost of a usage, and the most that a request can cost. */
+/** Computes costs with prices by other units than the five token classes: of a usage, and the maximum of a request. */
 
 import { isInput, isSameUnit, type UnitCount } from '@/chat/units'
 import { type Usage, withUnits } from '@/chat/usage'
@@ -58,7 +58,7 @@ export function pricedUnits({ lines }: PriceList, usage: Usage): PricedUnit[] {
   })
 }
 
-/** The tokens of `usage` that cost the price of their class: without the parts that are in `units`. */
+/** The tokens of `usage` that are charged at the price of their class. Tokens in `units` are excluded. */
 export function plainTokens(usage: Usage, units: readonly PricedUnit[]): Pick<Usage, 'uncached' | 'output'> {
   let { uncached, output } = usage
   for (const { billable, unit, count } of units) {
@@ -69,7 +69,7 @@ export function plainTokens(usage: Usage, units: readonly PricedUnit[]): Pick<Us
   return { uncached, output }
 }
 
-/** The cost of `usage` at these prices of the classes, and at the list's prices of its units. */
+/** The cost of `usage`: tokens at `prices`, and other units at the prices of `list`. */
 export function costWithUnits(list: PriceList, prices: Prices, usage: Usage): Nano {
   const units = pricedUnits(list, usage)
   const { uncached, output } = plainTokens(usage, units)
@@ -83,8 +83,8 @@ export function costWithUnits(list: PriceList, prices: Prices, usage: Usage): Na
 }
 
 /**
- * The most that `tokens` (input and output) cost at `prices`, with `most` units: parts of the tokens at the dearer of both prices, other
- * units at the price of their variant, or else at the dearest. The fee is included.
+ * The maximum cost of `tokens` (input and output) at `prices`, with at most `most` units. Units that are tokens count at the higher of the
+ * class's and their own price. Other units count at the price of their variant, or else at the dearest. The fee is included.
  */
 export function worstWithUnits(
   lines: readonly UnitPrice[],
@@ -115,7 +115,7 @@ export function worstWithUnits(
   return costNano([room.input, room.output, ...counts], [...prices, ...priced])
 }
 
-/** The price at which a hold covers `bound`; 0 if such units have no price. */
+/** The price of `bound` in a hold; 0 if the list has no price for such units. */
 function worstPrice(lines: readonly UnitPrice[], bound: UnitCount): Pico {
   const stated = isWhole(bound.variant) ? statedLine(lines, bound) : undefined
   if (stated) return stated.price
@@ -143,7 +143,7 @@ export function withFee(usage: Usage, { lines }: PriceList): Usage {
   return lines && lineFor(lines, FEE) ? withUnits(usage, usage.units, [FEE]) : usage
 }
 
-/** `usage` within `most`: units and variants that a hold does not cover are cut. The same object if nothing is. */
+/** `usage` limited to `most`: removes units and variants that the hold does not cover. The same object if it covers all. */
 export function unitsWithin(usage: Usage, lines: readonly UnitPrice[], most: readonly UnitCount[] = []): Usage {
   if (!usage.units) return usage
   const room = most.map(({ count }) => count)

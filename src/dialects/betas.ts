@@ -4,14 +4,14 @@ import type { Beta } from '@/chat/protocol'
 /** Clouds that sell Claude; Anthropic itself accepts all betas. `mantle` is Bedrock's own `/anthropic`. */
 export type Cloud = 'bedrock' | 'mantle' | 'vertex' | 'foundry'
 
-/** By cloud: `carried`, or the beta's name there. A cloud that is not listed would refuse the beta, so it is omitted and reported. */
+/** A beta's name at each cloud. A cloud without an entry would refuse the beta, so the beta is omitted and reported. */
 type Row = Readonly<Partial<Record<Cloud, string>>>
 
 const carriedBy = (...clouds: Cloud[]): Row => Object.fromEntries(clouds.map((cloud) => [cloud, CARRIED]))
 const CARRIED = 'carried'
 const TOOL_SEARCH = 'tool-search-tool-2025-10-19'
 
-/** By name without date; checked on 2026-11-28 against publications of the clouds and reports of users. */
+/** The betas, by name without date. Checked on 2026-11-28 against the clouds' documentation and users' reports. */
 export const BETAS: Readonly<Record<string, Row>> = {
   'advanced-tool-use': { ...carriedBy('foundry'), bedrock: TOOL_SEARCH, mantle: TOOL_SEARCH, vertex: TOOL_SEARCH },
   'cache-diagnosis': carriedBy(),
@@ -61,7 +61,7 @@ export function betaNamesOf(cloud: Cloud): (beta: Beta) => string | undefined {
 
 const BETA_HEADER = 'anthropic-beta'
 
-/** The betas to put into the body, for clouds that ignore the header. */
+/** The betas in the header. Clouds that ignore the header get them in the body. */
 export function headerBetas(headers: Readonly<Record<string, string>>): string[] {
   return headers[BETA_HEADER]?.split(',').flatMap((name) => name.trim() || []) ?? []
 }

@@ -1,4 +1,4 @@
-/** Clouds with Claude in its vendor's own API, except for the supported betas. */
+/** Dialects of clouds that offer Claude with its vendor's own API. Only the supported betas differ. */
 import { betaNamesOf, type Cloud } from './betas'
 import type { DialectKind, DialectName } from './dialect'
 

@@ -52,7 +52,7 @@ type Enveloped = {
   leftOut: readonly string[]
 }
 
-/** Two counts of one answer, by the format's field names: `told` is charged, `measured` is the cloud's own. */
+/** Two differing counts of one answer, by the format's field names. `told` (the model's) is charged; `measured` is the cloud's. */
 export type CountsInDoubt = { told: JsonObject; measured: JsonObject }
 
 /** Converts a dialect's answer to the format: a stream piecewise, anything else as a whole. */
@@ -67,7 +67,7 @@ export type AnswerReading =
     }
   | {
       kind: 'whole'
-      /** The format's own answer; undefined if `json` is not an answer. */
+      /** Converts a whole answer to the format; undefined if `json` is not an answer. */
       read(json: JsonValue): JsonObject | undefined
     }
 

@@ -29,10 +29,10 @@ export type RouteExplanation = {
   tier: TierExplanation | null
 }
 
-/** The caller's preferences as understood, and all rules of where content may go; prices are in USD per 1,000,000 tokens. */
+/** The caller's preferences as the gateway read them, and all data rules. Prices are in USD per 1,000,000 tokens. */
 type PreferencesExplanation = {
   quality: number | null
-  /** False if no suitable candidate has it; null if it decides nothing. */
+  /** Whether a suitable candidate has the requested quality; null without such a request or without a tier. */
   quality_reached: boolean | null
   max_price: { input: number | null; output: number | null }
   providers: { order: readonly string[]; only: readonly string[]; ignore: readonly string[] }
@@ -49,7 +49,7 @@ type TierExplanation = {
   difficulty: number
   class: 'easy' | 'hard'
   sticky: boolean
-  /** The conversation's previous model, and whether it is kept or why not. */
+  /** The conversation's previous model; `outcome`: `kept`, or the reason why it was replaced. */
   session: { model: string; outcome: SessionOutcome } | null
   /** The features that made the request seem hard (above 0) or easy, the largest effect first. */
   because: { because: string; effect: number }[]
@@ -57,7 +57,7 @@ type TierExplanation = {
   ranking: { model: string; score: number; penalties: Record<string, number>; estimated_cost_usd: number }[]
 }
 
-/** Output tokens to assume if neither a tier's choice nor the caller's limit says more. */
+/** Estimated output tokens of a request without a tier's estimate and without a lower limit. */
 const USUAL_OUTPUT_TOKENS = 500
 
 /** The credit to hold for a request that these models and targets may answer. */

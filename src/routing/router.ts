@@ -50,7 +50,7 @@ export interface Router {
   /** The plan as data, for callers who want to see it. */
   explain(plan: Plan, request: ChatRequest, holdOf: HoldOf): RouteExplanation
   begin(plan: Plan, context: RequestContext): Failover
-  /** The model that has begun to answer, which the conversation keeps. */
+  /** Notes that this model has begun to answer, so that the conversation keeps it. */
   remember(plan: Plan, modelId: string, session: Session | undefined): void
   status(): RoutingStatus
   /** Usual milliseconds until an answer of `target` begins; undefined if unknown. */
@@ -72,7 +72,7 @@ type RouterOptions = {
   onEvent?: RoutingListener
 }
 
-/** A note of an open circuit outlives it by the time of a probe. */
+/** Other gateways see a circuit as open for this much longer, since the probe takes time. */
 const PROBE_MS = 10_000
 const TICK_MS = 1_000
 /** The interval for publishing new latencies. */
@@ -201,7 +201,7 @@ function viewOf({ breaker, keys, latency, throughput }: RoutingParts): RouteView
   }
 }
 
-/** A model that replaced a stronger one for lack of an answer doesn't take the conversation over. */
+/** Notes the conversation's model. If a stronger model only failed to answer this once, the conversation keeps the stronger one. */
 function keepModel(stickiness: Stickiness, session: Session, choice: TierChoice, modelId: string): void {
   if (!choice.models.some(({ id }) => id === modelId)) return
   const before = choice.session?.modelId
@@ -209,7 +209,7 @@ function keepModel(stickiness: Stickiness, session: Session, choice: TierChoice,
   stickiness.remember(session, kept, (held) => outranks(choice, held, kept))
 }
 
-/** Overload is refused before credit is held, so that a refusal costs almost nothing. */
+/** Refuses the request if every provider is overloaded. Called before the hold, so that a refusal costs almost nothing. */
 function refuseIfOverloaded(parts: RoutingParts, plan: Plan): void {
   for (const { target } of plan.targets) if (!parts.limiter.isOverloaded(target.provider)) return
   const provider = plan.targets[0]?.target.provider.name ?? ''
@@ -237,7 +237,7 @@ function adoptNotes(parts: RoutingParts, notes: readonly HealthNote[]): void {
   parts.breaker.closeAdoptedExcept(open)
 }
 
-/** Shares latencies, so that a new gateway knows what each target's silence means. */
+/** Shares latencies, so that a new gateway knows how long each target is usually silent. */
 function tellLatencies({ latency }: RoutingParts, exchange: HealthExchange): void {
   for (const { id, stream, slowestMs } of latency.takeNews()) {
     exchange.publish(`${stream ? 'stream' : 'whole'}:${id}`, Math.ceil(slowestMs), FORGOTTEN_AFTER_MS)

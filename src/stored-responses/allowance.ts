@@ -1,4 +1,4 @@
-/** The time for which each account's answers are stored: the account's choice, up to the operator's limit. */
+/** The time for which each account's answers are stored. The account chooses it, up to the operator's limit. */
 import { eq } from 'drizzle-orm'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'

@@ -21,11 +21,11 @@ import {
 
 type ConversationDeps = { database: Database; copies: Pick<Copies, 'find' | 'findOwner'> }
 
-/** Time limit of Postgres for everything that one request builds on. */
+/** Time limit for reading from Postgres all that one request continues or names. */
 const TIMEOUT_MS = 5_000
-/** Number of answers that are read together, if a request names items of many answers. */
+/** Answers to read with one query, if a request names items of many answers. */
 const READ_AT_ONCE = 8
-/** An answer of more bytes is parsed in a turn of its own: parsing this many takes a few milliseconds. */
+/** Bytes of answers to parse without a pause, which takes a few milliseconds. Then other requests get a turn. */
 const MAX_PARSED_AT_ONCE = 256 * 1024
 
 /** One answer of the account. Throws `overloaded` if Postgres doesn't answer. */
@@ -50,7 +50,7 @@ type Chain = {
 /** Called with the conversation's size before the conversation is read. May throw to refuse the size. */
 export type BeforeReading = (sum: StoredSum) => Promise<void> | undefined
 
-/** The answers behind `id`. Throws `invalid_request` before reading too many, and errors of `beforeReading`. */
+/** The answer `id` and the earlier ones that it continues. Throws `invalid_request` if too many, and errors of `beforeReading`. */
 export async function readChain(
   deps: ConversationDeps,
   accountId: string,
@@ -108,7 +108,7 @@ function sumOf(links: readonly Measured[], before: ChainSum = { links: 0, bytes:
   return sum
 }
 
-/** All items of a chain, oldest first. Lets other work run while parsing a lot. */
+/** All items of a conversation, oldest first. If there is much to parse, other requests get turns in between. */
 export async function itemsOf(links: readonly StoredResponse[]): Promise<JsonObject[]> {
   const items: JsonObject[] = []
   for (const link of links.toReversed()) {
@@ -126,7 +126,7 @@ type Resolved = {
   isShortened: boolean
 }
 
-/** The readable items, and the input built from them. */
+/** Properties of a request that refers to stored items. */
 type ReferenceTerms = {
   isStoring: boolean
   chain: ChainSum
@@ -201,7 +201,7 @@ async function findItems(
   return items
 }
 
-/** Referenced items are nearly always in the answer, so the input is rarely read. */
+/** Takes the wanted items from an answer. Its input is parsed last, since nearly all referenced items are in the output. */
 function takeItems(stored: StoredResponse, wanted: Set<string>, items: Map<string, FoundItem>): void {
   for (const itemsOfOne of [outputItems, inputItems]) {
     if (wanted.size === 0) return
@@ -246,7 +246,7 @@ function chainTooLarge(): GatewayError {
   return new GatewayError('invalid_request', message, { param: 'previous_response_id', code: 'chain_too_large' })
 }
 
-/** An id may be a long text, so error messages show only its beginning. */
+/** Maximum characters of an id in an error message, since an id may be a long text. */
 const MAX_SHOWN_CHARS = 128
 
 function unknownItem(id: string, index: number): GatewayError {
@@ -256,7 +256,7 @@ function unknownItem(id: string, index: number): GatewayError {
   return new GatewayError('not_found', message, { param: `input[${index}].id`, code: 'item_not_found' })
 }
 
-/** The answer is missing or of another account. As with OpenAI, the error is a 400, unlike for an id in the path. */
+/** The error for a `previous_response_id` that is missing or another account's. It is a 400 as at OpenAI; for an id in the path, a 404. */
 export function unknownPrevious(id: string): GatewayError {
   const message = `Previous response with id '${id.slice(0, MAX_SHOWN_CHARS)}' not found.`
   return new GatewayError('invalid_request', message, {

@@ -10,7 +10,7 @@ export type CopyStore = {
   set(name: string, value: string, ttlSeconds: number): Promise<unknown>
   get(name: string): Promise<string | null>
   delete(name: string): Promise<unknown>
-  /** Whether the ledger needs the store's memory. Makes no I/O. */
+  /** Whether Redis has too little memory left for copies, because the ledger needs it. Does no I/O. */
   isCrowded(): boolean
 }
 
@@ -26,7 +26,7 @@ export type ItemOwner = {
 type Copied = StoredResponse | 'deleted' | undefined
 
 export interface Copies {
-  /** Whether there is room for a copy of this answer. Call it right before {@link put}. */
+  /** Whether a copy of this answer fits into the limits. Call it right before {@link put}. */
   hasRoom(stored: StoredResponse): boolean
   /** Stores a copy of the answer. Returns whether the copy now exists. Never rejects. */
   put(stored: NewResponse): Promise<boolean>
@@ -116,12 +116,12 @@ function namedItems<Item extends { id: string }>(items: readonly Item[]): Item[]
   return items.filter(({ id }) => STORED_ID.test(id))
 }
 
-/** Ids have no colon, so no id can equal another kind of name. */
+/** Redis keys of copies and items. Ids contain no colon, so no answer's key equals an item's. */
 const copyName = (accountId: string, id: string): string => `resp:${accountId}:${id}`
 const itemName = (accountId: string, itemId: string): string => `resp:${accountId}:item:${itemId}`
 const allName = (accountId: string): string => `resp:${accountId}:all:deleted`
 
-/** The two texts unchanged, after a line with the length of the first. */
+/** A copy as text: a line of JSON with the length of `input`, then `input` and `answer` unchanged. */
 function writeCopy({ input, answer, ...rest }: StoredResponse): string {
   return `${JSON.stringify({ ...rest, inputChars: input.length })}\n${input}${answer}`
 }

@@ -10,7 +10,7 @@ export type FinalAnswer = {
   output: JsonObject[]
   /** The provider's count of the whole prompt; null if unknown. */
   inputTokens: number | null
-  /** The last bytes again, but with `store: false` in the answer. */
+  /** The same last bytes, but with `store: false` in the answer. */
   unstored(): string
 }
 

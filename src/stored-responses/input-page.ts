@@ -16,11 +16,11 @@ export type PageRequest = { order: 'asc' | 'desc'; limit: number; after: string 
 /** The items of a page. A page of large items is shorter. */
 export type InputPage = { items: JsonObject[]; hasMore: boolean; bytes: number }
 
-/** A page ends with the item by which it exceeds this size. */
+/** Maximum size of a page. A page ends with the item that exceeds it. */
 const MAX_PAGE_BYTES = 1024 * 1024
 const MAX_TRIES = 10
 
-/** One answer of the conversation: its items in memory, or their number in Postgres. */
+/** One answer of the conversation, with its items if they are in memory, else with their number. */
 type Part = {
   id: string
   /** The input items; undefined if they are not in memory. */
@@ -52,7 +52,7 @@ async function readPage(
   { order, limit, after }: PageRequest,
 ): Promise<InputPage | undefined> {
   const parts = await findParts(deps, accountId, id)
-  // Of the newest answer, the pages show the input but not the output.
+  // The pages include the newest answer's input, but not its output.
   const newest = parts.at(-1)
   if (!newest) throw unknownResponse(id)
   newest.outputItems = 0
@@ -80,7 +80,7 @@ async function readPage(
   return { items, hasMore: isMore(), bytes }
 }
 
-/** The answers of the conversation, oldest first. Those missing in Postgres are among the copies, which are small. */
+/** The answers of the conversation, oldest first. The newest may only be copies in Redis, and not yet in Postgres. */
 async function findParts({ database, copies }: PageDeps, accountId: string, id: string): Promise<Part[]> {
   const parts: Part[] = []
   let next: string | null = id

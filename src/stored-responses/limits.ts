@@ -1,7 +1,7 @@
 /** Limits for storing and reading answers: for one answer, one conversation, and one account. */
 import { SHARED } from '@/limits/shared-resources'
 
-/** The size limit of an answer with its request's own input. A larger answer is not stored, and says `store: false`. */
+/** Maximum size of an answer with its request's own input. A larger answer is not stored, and contains `store: false`. */
 export const MAX_STORED_BYTES = 4 * 1024 * 1024
 /** The most answers in the conversation behind one `previous_response_id`. */
 export const MAX_CHAIN_LINKS = 1_000
@@ -12,5 +12,5 @@ export const MAX_CHAIN_VALUES = SHARED.chainValues.perAccount
 export const MAX_STORED_RESPONSES = 100_000
 /** The most references to stored items in one request. An item that is named twice counts twice. */
 export const MAX_REFERENCES = 1_000
-/** The form of a stored id: it fits the ids of every provider and client. */
+/** The form of a stored id. All providers and clients use ids of this form. */
 export const STORED_ID = /^[\w-]{1,128}$/

@@ -61,7 +61,7 @@ function itemRows({ accountId, id: responseId, items }: NewResponse) {
   return [...first.values()].filter(({ itemId }) => STORED_ID.test(itemId))
 }
 
-/** Always in the same order, to avoid deadlocks between gateways. */
+/** Adds new answers to the accounts' totals. Always in the same order of accounts, to avoid deadlocks between gateways. */
 async function addToTotals(transaction: Transaction, fresh: readonly { accountId: string; bytes: number }[]) {
   const sums = new Map<string, StoredTotal>()
   for (const { accountId, bytes } of fresh) {

@@ -23,7 +23,7 @@ export type StoredResponse = {
   jsonValues: number
   /** The provider's count for the whole prompt; null if unknown. */
   tokens: number | null
-  /** The sum of the earlier answers that this one builds on; only set for a new answer. */
+  /** The size of the earlier answers that this one continues; only set for a new answer. */
   before?: ChainSum
 }
 
@@ -55,7 +55,7 @@ export function outputItems(stored: Pick<StoredResponse, 'answer'>): JsonObject[
   return isJsonObject(answer) ? objectsOf(answer.output) : []
 }
 
-/** Parses a stored text. Numbers keep their digits, however often a conversation continues. */
+/** Parses a stored text. Numbers keep their digits, even if a conversation is stored many times. */
 function readBack(text: string): JsonValue | undefined {
   const value = parseJson(text)
   rememberNumbers(value, text)
@@ -106,7 +106,7 @@ export function withIds(items: readonly JsonValue[]): JsonObject[] {
   })
 }
 
-/** An item as in a list: with the full form of a message's content, and its status. */
+/** An item in the form for lists: with its status, and with a message's content as a list of parts. */
 export function asListed(item: JsonObject): JsonObject {
   const { type, role, content } = item
   if (type !== 'message') return item

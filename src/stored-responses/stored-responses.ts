@@ -1,8 +1,7 @@
 /**
- * Stored answers that callers build on by id: earlier answers are read before a request is decoded, and its answer is stored before its
- * caller sees the end, so that the next request finds it at once. The answer goes into a copy in Redis and from there into Postgres in the
- * background; a large one, or one without room for a copy, goes into Postgres at once. Each belongs to an account, which decides how long
- * it is kept.
+ * Stored answers, which later requests continue by id. Earlier answers are read before a request is decoded. Its answer is stored before
+ * the caller gets its end, so that the next request finds it at once. An answer is first copied to Redis, and written to Postgres in the
+ * background. A large answer, or one without room in Redis, is written to Postgres at once. The account decides how long answers are kept.
  */
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Database } from '@/db/client'
@@ -49,7 +48,7 @@ type Arrived = {
   beforeReading: BeforeReading
 }
 
-/** A request with all earlier answers and items that it names. */
+/** A request together with the earlier answers and items that it refers to. */
 export type Resumed = {
   /** The body with the earlier conversation before its own input, as if the caller had sent all of it. */
   body: JsonObject
@@ -57,12 +56,12 @@ export type Resumed = {
   bytes: number
   /** Missing items that were omitted, as text for a header. */
   leftOut: readonly string[]
-  /** Stores the answer when its last bytes are known, unless it was cut. Returns the last bytes for the caller. Never rejects. */
+  /** Stores the answer once its last bytes are known, unless it was cut. Returns the last bytes to send. Never rejects. */
   keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
 }
 
 export interface StoredResponses extends BackgroundWorker {
-  /** Reads the stored answers and items that a request builds on. Throws a GatewayError if one is missing. */
+  /** Reads the stored answers and items that a request refers to. Throws a GatewayError if one is missing. */
   resume(arrived: Arrived): Promise<Resumed>
   /** The sent answer. Throws `not_found`, also if another account owns it. */
   find(accountId: string, id: string): Promise<string>
@@ -271,7 +270,7 @@ const sizeOf = (item: JsonObject) => ({
   bytes: Buffer.byteLength(JSON.stringify(asWritten(item))),
 })
 
-/** If the account's choice can't be read, an answer without predecessors is sent but not stored. */
+/** The account's hours; 0 if they can't be read and the request continues no answer: its answer is then sent, but not stored. */
 async function hoursOrNone(asking: Promise<number>, isPlain: boolean): Promise<number> {
   try {
     return await asking

@@ -33,11 +33,11 @@ const IDLE_MS = 60_000
 const RETRY_MS = 1_000
 const JITTER = 0.5
 const WRITE_TIMEOUT_MS = 8_000
-/** A caller waits for the end of an answer. */
+/** Maximum time for a write at once: meanwhile, the caller waits for the end of the answer. */
 const WRITE_NOW_TIMEOUT_MS = 2_000
 const { perProcess: MAX_WRITES_NOW, perAccount: MAX_ACCOUNT_WRITES } = SHARED.storedWrites
 const STOP_TIMEOUT_MS = 5_000
-/** The share of its limit to which a full account is reduced, so that answers are deleted rarely instead of for every new answer. */
+/** A full account is reduced to this share of its limit, so that not every new answer causes a deletion. */
 const SHARE_LEFT = 0.9
 
 export function createWriter({ database, copies, limits, logger }: WriterDeps): Writer {

@@ -1,4 +1,4 @@
-/** A provider's answer after its status: reads the body within the call's limits, whole, in pieces, or through a pipe. */
+/** A provider's answer after its status. Reads the body within the call's time limits: whole, in pieces, or through a pipe. */
 import { Pipe, type PipeEnd, type PipeSink } from '@/lib/streams/pipe'
 import type { CallDeadline } from './call-deadline'
 import { requestIdIn, type UpstreamFailure } from './failure'
@@ -20,7 +20,7 @@ export type UpstreamBody =
 
 type Failed = { kind: 'failed'; failure: UpstreamFailure }
 
-/** A body with at most this announced length is read natively at once, which is much cheaper than a reader. */
+/** Maximum announced length of a body that one native call reads. That is much cheaper than a reader. */
 const MAX_NATIVE_READ_BYTES = 1024 * 1024
 
 /** An answer that has begun with a success status. */
@@ -64,7 +64,7 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     }
   }
 
-  /** Sends the rest to `sink` as fast as its output is read, finally the error. If reading stops, {@link read} has the rest. */
+  /** Sends the rest of the body, then any error, to `sink`, as fast as its output is read. If that stops, {@link read} goes on. */
   pipeThrough(sink: UpstreamSink): ReadableStream<Uint8Array> {
     this.reader?.releaseLock()
     this.reader = undefined
@@ -103,7 +103,7 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     this.sink?.cancel()
   }
 
-  /** Reads the whole rest, at most `maxBytes`; more is a failure. Never rejects. */
+  /** Reads the whole rest of the body. More than `maxBytes` is a failure. Never rejects. */
   readAll(maxBytes: number): Promise<UpstreamBody> {
     if (announcedBytes(this.response.headers) > Math.min(maxBytes, MAX_NATIVE_READ_BYTES)) {
       return readPieces(this, maxBytes)
@@ -129,7 +129,7 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     return { ...withoutSent(failure, this.sent), ...requestIdIn(this.response.headers) }
   }
 
-  /** From now on a disconnect of the client does not end the call; its reader decides. */
+  /** From now on, a disconnect of the client does not end the call. Its reader decides. */
   outliveClient(): void {
     this.deadline.outliveClient()
   }

@@ -1,4 +1,4 @@
-/** Ends one call to a provider: at its time limits, when its client disconnects, or by its caller. */
+/** Ends one call to a provider: at its time limits, when its client disconnects, or when {@link CallDeadline.end} is called. */
 import type { Timeouts } from '@/catalog/types'
 import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 import type { TimeoutPhase, UpstreamFailure } from './failure'
@@ -6,7 +6,7 @@ import type { TimeoutPhase, UpstreamFailure } from './failure'
 /** Gives access to the deadline of a started call, so that it can be ended from outside. */
 export type CallHandle = { deadline: Pick<CallDeadline, 'end'> | undefined }
 
-/** Lets calls continue without their clients. */
+/** Lets a call continue after its client disconnected. */
 export type WithoutClient = { leave(end: () => void): void }
 
 /** The time limits of one call: until the first byte, between bytes, and in total. Connecting has its own limit (`reach.ts`). */

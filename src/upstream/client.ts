@@ -27,12 +27,12 @@ export type UpstreamCall = {
   signal: AbortSignal
   /** Set if the call may continue without its client: gets a function that ends the call. */
   readingOn?: WithoutClient | undefined
-  /** Sent in addition to the provider's own, which override them. */
+  /** Headers for tracing. The provider's own headers override them. */
   traceHeaders?: Record<string, string> | undefined
   /** Headers for this call that replace the usual ones, such as the caller's protocol headers for a provider with the caller's format. */
   protocol?: Record<string, string> | undefined
   handle?: CallHandle
-  /** See `readAnswer` of a dialect. */
+  /** Gets two differing counts, see `readAnswer` of a dialect. */
   doubted?: ((counts: CountsInDoubt) => void) | undefined
 }
 
@@ -100,7 +100,7 @@ function headersOf(call: UpstreamCall): Headers | Record<string, string> {
 
 function ownHeaders({ target, key, stream, protocol, traceHeaders, form }: UpstreamCall): Record<string, string> {
   const headers = requestHeaders(target.provider, key, stream, protocol)
-  // It is set with the form's boundary when the call is sent.
+  // The HTTP client sets the content type of a form, with its boundary.
   if (form) delete headers['content-type']
   return traceHeaders ? { ...traceHeaders, ...headers } : headers
 }
@@ -120,10 +120,10 @@ function refusal(response: Response, body: Uint8Array, format: Format, dialect: 
   }
 }
 
-/** Statuses about the request's content. */
+/** Statuses by which a provider refuses the request's content. */
 const JUDGING: ReadonlySet<number> = new Set([400, 413, 422])
 
-/** The error object of an answer, if it has one with a message. A list with a single error is only framing. */
+/** The error object of an error response, if it has a message. Some providers put the object into a list. */
 function ownError(json: JsonValue | undefined): JsonObject | undefined {
   const outer = Array.isArray(json) ? json[0] : json
   const error = isJsonObject(outer) ? outer.error : undefined
@@ -141,7 +141,7 @@ export async function readBounded(response: Response, limit: number): Promise<Ui
       if (size >= limit) break
     }
   } catch {
-    // Only the bytes before the failure are known.
+    // The body broke off: the bytes before that are returned.
   }
   return Buffer.concat(chunks)
 }

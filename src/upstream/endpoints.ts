@@ -29,7 +29,7 @@ type UsualHeaders = Pick<Provider, 'headers' | 'dialect'> & { whole: Headers; st
 /** Like {@link requestHeaders} for a call without protocol headers, cached for each key. Must not be changed. */
 export function usualHeaders(provider: Provider, key: ProviderKey, stream: boolean): Headers {
   let made = usual.get(key)
-  // A key may be of another catalogue than the provider that a request was planned with.
+  // After a reload, the key may belong to a newer catalogue than the provider.
   if (made?.headers !== provider.headers || made.dialect !== provider.dialect) {
     made = makeUsual(provider, key)
     usual.set(key, made)
@@ -44,8 +44,8 @@ function makeUsual(provider: Provider, key: ProviderKey): UsualHeaders {
 }
 
 /**
- * All headers for a provider. The list is built here, so that no other header of the caller is sent; `protocol` has the allowed ones of the
- * caller's format. `identity`, because a compressed stream arrives in large chunks, and a compressed body can be a bomb.
+ * All headers for a provider. They are built here, so that none of the caller's headers is sent except the allowed ones in `protocol`. The
+ * accepted encoding is `identity`: a compressed stream arrives in large chunks, and a compressed body can be a bomb.
  */
 export function requestHeaders(
   { dialect, headers }: Provider,

@@ -6,9 +6,9 @@ import { mapTexts } from '@/lib/json'
 import { MIN_SECRET_CHARS, redactForCallers, redactOurs } from '@/lib/redact'
 
 /**
- * `unreachable` no connection, or it failed before the answer's headers; `isUnheard` if the address accepted none; `timeout` by phase;
- * `refused` the provider answered with an error, with the time if it matters; `malformed` a 200 that is invalid in its format; `broken` the
- * answer stopped in the middle. `requestId`: the provider's id of the request, if sent.
+ * `unreachable` no connection, or it failed before the answer's headers; `isUnheard` if the address accepted no connection; `timeout` by
+ * phase; `refused` the provider answered with an error; `malformed` a 200 that is invalid in its format; `broken` the answer stopped in the
+ * middle. `requestId`: the provider's id of the request, if sent.
  */
 export type UpstreamFailure = (
   | { kind: 'unreachable'; detail: string; isUnheard?: true }
@@ -21,7 +21,7 @@ export type UpstreamFailure = (
 /** Which of a provider's timeouts ended a call; `silence` is set by routing, if another target might answer. */
 export type TimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total' | 'silence'
 
-/** The caller's error. With the provider's format (`isOwn`), its text. A refusal of *our* credentials is never the caller's fault. */
+/** The caller's error. If the caller has the provider's format (`isOwn`), it has the provider's text. Refused credentials are our fault. */
 export function toGatewayError(failure: UpstreamFailure, provider: Provider, isOwn: boolean): GatewayError {
   const known = {
     cause: describeFailure(failure, provider),
@@ -163,7 +163,7 @@ export function requestIdIn(headers: Headers): { requestId?: string } {
 
 /** The maximum `retry-after` that is respected. */
 const MAX_RETRY_AFTER_SECONDS = 3600
-/** Less than this share of a limit counts as used up, because hardly any request fits into it. */
+/** A limit counts as used up below this remaining share, because hardly any request fits into it. */
 const LEAST_PART_LEFT = 0.01
 
 /** The header names for a limit, its remaining part and its reset, of all formats. */
@@ -210,7 +210,7 @@ function retryAfter(headers: Headers): number | undefined {
   return /^\d+(\.\d+)?$/.test(text) ? bounded(Number(text)) : untilDate(text)
 }
 
-/** `6m0s`, `1.2s` and `120ms`, or a date; a bare number may be seconds, milliseconds or a date, so it is ignored. */
+/** Parses a reset time such as `6m0s`, `120ms` or a date. A number without unit is ignored, since its unit is unknown. */
 function resetOf(text: string | null): number | undefined {
   if (text === null || /^[\d.]*$/.test(text)) return undefined
   const match = /^(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$/.exec(text)

@@ -14,7 +14,7 @@ const MAX_PAGES = 100
 const MAX_PAGE_BYTES = 32 * 1024 * 1024
 const MAX_NAME = 256
 
-/** Asks a provider, with its first key, for its list of models, each once. `why` is for an operator, and says no secret. */
+/** Gets a provider's list of models with its first key, each model once. `why` is a text for operators without secrets. */
 export async function listModels(provider: Provider): Promise<ModelList> {
   const models = new Map<string, ListedModel>()
   const cursors = new Set<string>()

@@ -10,7 +10,7 @@ interface ReachTest {
 type ReachWatch = {
   /** The call was answered, so the address counts as reachable for a while. */
   answered(): void
-  /** The caller no longer waits. Returns whether the address has accepted no connection recently. */
+  /** Ends the watch, because the call has ended. Returns `isUnheard` if the address accepted no connection recently. */
   stop(): { isUnheard: true } | undefined
 }
 

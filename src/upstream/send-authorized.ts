@@ -7,7 +7,7 @@ type Waiting = { signal: AbortSignal; handle?: CallHandle }
 
 const CREDENTIALS_STATUSES: ReadonlySet<number> = new Set([401, 403])
 
-/** Calls with a credential from `authorizer`, added last. A refused one is replaced once: the provider charged nothing. */
+/** Sends a call with a credential from `authorizer`. If the provider refuses it, sends once more with a new one: nothing was charged. */
 export async function sendAuthorized<Answer extends { kind: 'answer' }>(
   authorizer: Authorizer,
   call: OutgoingCall,
@@ -18,7 +18,7 @@ export async function sendAuthorized<Answer extends { kind: 'answer' }>(
   return first.isReplaced ? (await sendOnce(authorizer, call, waiting, send)).result : first.result
 }
 
-/** `isReplaced`: a refusal has replaced the credential, so the call can be sent again. */
+/** Sends the call once. `isReplaced`: the credential was refused and replaced, so the call can be sent again. */
 async function sendOnce<Answer extends { kind: 'answer' }>(
   authorizer: Authorizer,
   call: OutgoingCall,
@@ -67,7 +67,7 @@ async function authorize(
   } catch (error) {
     if (!(error instanceof CredentialError)) throw error
     if (phase !== undefined) return { kind: 'failed', failure: { kind: 'timeout', phase } }
-    // The provider got no request.
+    // Without a credential, nothing was sent to the provider.
     return { kind: 'failed', failure: { kind: 'unreachable', detail: error.message, isUnheard: true } }
   }
 }

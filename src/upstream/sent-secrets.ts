@@ -22,7 +22,7 @@ export function withoutSent(failure: UpstreamFailure, headers: SentHeaders): Ups
   return { ...failure, error }
 }
 
-/** The longest first, in case one contains another. Also URL-encoded. */
+/** The secrets, plain and URL-encoded. The longest come first, since one may contain another. */
 function secretsIn(headers: SentHeaders): string[] {
   const found = new Set<string>()
   for (const [name, value] of headers instanceof Headers ? headers.entries() : Object.entries(headers)) {

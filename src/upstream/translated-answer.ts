@@ -6,7 +6,7 @@ import type { UpstreamFailure } from './failure'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** An answer in a provider's own dialect, translated to its format. Everything except the bytes comes from `answer`. */
+/** An answer whose bytes are translated from the provider's dialect to its format. Everything else is the original answer's. */
 export class TranslatedAnswer implements UpstreamAnswer {
   readonly kind = 'answer'
   readonly contentType: string
@@ -47,7 +47,7 @@ export class TranslatedAnswer implements UpstreamAnswer {
   async readAll(maxBytes: number): ReturnType<UpstreamAnswer['readAll']> {
     const body = await this.answer.readAll(maxBytes)
     if (body.kind === 'failed' || this.reading.kind === 'stream') return body
-    // Numbers that are only relayed keep their digits.
+    // Keeps the digits of numbers, since most are only passed on.
     const json = parseAsWritten(decoder.decode(body.bytes))
     const translated = json === undefined ? undefined : this.reading.read(json)
     if (translated) return { kind: 'body', bytes: encoder.encode(JSON.stringify(translated)) }

@@ -4,7 +4,7 @@ type Environment = Record<string, string | undefined>
 
 const SOURCES = ['accessKeyId', 'profile', 'roleArn', 'container', 'instance']
 
-/** Completes each aws `auth` without credentials from AWS' own variables, as an operator would write it: all rules for variables apply. */
+/** Adds credentials to each aws `auth` without any. They refer to AWS' own variables, as an operator would write them. */
 export function withAwsCredentials(file: JsonValue, environment: Environment): JsonValue {
   if (!isJsonObject(file) || !isJsonObject(file.providers)) return file
   const providers = Object.entries(file.providers).map(([name, entry]) => {
@@ -16,7 +16,7 @@ export function withAwsCredentials(file: JsonValue, environment: Environment): J
   return { ...file, providers: Object.fromEntries(providers) }
 }
 
-/** In the order of AWS' own tools: access keys (unless a profile is named), profile, workload role, container, machine. */
+/** The first source that is set, in the order of AWS' tools: access keys (if no profile is named), profile, role, container, machine. */
 function sourceIn(environment: Environment): JsonObject {
   const isSet = (name: string) => Boolean(environment[name] ?? environment[`${name}_FILE`])
   const given = (property: string, name: string) => (isSet(name) ? { [property]: `\${${name}}` } : {})

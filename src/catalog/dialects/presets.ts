@@ -8,7 +8,7 @@ export type Preset = {
   entry: Partial<ProviderFile> & Pick<ProviderFile, 'format'>
   /** Properties that the entry must have besides keys. */
   needs?: string
-  /** Where a stream contains the usage, and the field with the model's reasoning. */
+  /** The place of the usage in a stream. `reasoning` is the field with the model's reasoning. */
   usage: string
   reasoning: string
   notes?: string

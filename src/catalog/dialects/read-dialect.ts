@@ -1,4 +1,4 @@
-/** How to reach a provider of the catalogue file: by its format's own endpoint, or by its entry's dialect and `auth`. */
+/** Reads how to call a provider of the catalogue file: by its format's own endpoint, or by its entry's dialect and `auth`. */
 import type { FaultList } from '@/catalog/check'
 import type { ProviderFile } from '@/catalog/schema'
 import type { FormatName } from '@/chat/format-name'
@@ -56,7 +56,7 @@ export function defaultBaseUrl(file: ProviderFile): string | undefined {
   return file.dialect && DIALECTS[file.dialect].baseUrl?.(file)
 }
 
-/** Only dialects have projects and locations. */
+/** Reports a fault for a project or location without a dialect that uses it. */
 function checkPlace({ dialect, ...file }: ProviderFile, place: string, faults: FaultList): void {
   for (const property of ['project', 'location'] as const) {
     if (file[property] === undefined || (dialect && DIALECTS[dialect].needs)) continue

@@ -18,7 +18,7 @@ export const COUNTED_TOKENS_MAX = 1_100_000
 /** PDF readers accept the header `%PDF` anywhere within this many first bytes. */
 const MAGIC_BYTES = 1_024
 const ZIP_MAGIC = 'PK\x03\x04'
-/** A byte of text in another encoding becomes at most this many bytes of UTF-8. */
+/** Maximum UTF-8 bytes for one byte of text in another encoding. */
 const FOREIGN_BYTES = 3
 
 /** The size of an image. A file of more than `room` tokens is not parsed. Throws `invalid_request` for a file id. */
@@ -69,7 +69,7 @@ export function audioSize({ data }: Pick<AudioBlock, 'data'>, room: number): Med
   return sizeOf(tokens + SOUND_TOKENS_USUAL, SOUND_TOKENS_USUAL, data.length)
 }
 
-/** The declared type is not trusted: the file's first bytes decide, as they do for providers. */
+/** Whether a file is text. The declared type alone doesn't decide: the first bytes do, as at providers. */
 function isText(mediaType: string, data: string): boolean {
   const isSaid = isKind(mediaType, 'text') || mediaType.toLowerCase() === 'application/json'
   return isSaid && !isDocument(data)
@@ -95,7 +95,7 @@ function sizeOf(mostTokens: number, usualTokens: number, bodyChars: number): Med
   return { isPicture: false, mostTokens, usualTokens, bodyChars }
 }
 
-/** A provider's stored file belongs to the gateway's account, which all callers share, and its size is unknown. */
+/** Throws for a file id: a file stored at the provider belongs to the gateway's account, so any caller could read it. */
 function knownSource(source: MediaSource): Exclude<MediaSource, { type: 'file-id' }> {
   if (source.type !== 'file-id') return source
   throw invalidRequest('Files cannot be named by id here: send the content or its URL')

@@ -2,7 +2,7 @@
 import { isReference, type PdfDictionary, type PdfReference, type PdfValue } from './pdf-objects'
 import type { CodeSizes, UnicodeMap } from './pdf-text'
 
-/** Bytes for a character that the font program defines by name. */
+/** Maximum UTF-8 bytes of one character, if its name doesn't say which it is. */
 const ANY_CHARACTER_BYTES = 4
 const SINGLE_CODES = 256
 const DOUBLE_CODES = 65_536
@@ -25,7 +25,7 @@ type PdfLookup = {
 
 type FontSizes = { single: Uint8Array; doubles: (UnicodeMap | undefined)[] }
 
-/** Text sizes for a file without fonts, for which readers use their own font. */
+/** Sizes for a file without fonts: readers then use a Latin font of their own. */
 export function noFonts(): FontSizes {
   return { single: Uint8Array.from({ length: SINGLE_CODES }, (_, code) => latinSize(code)), doubles: [] }
 }
@@ -101,7 +101,7 @@ function latinSize(code: number): number {
   return code < 0x80 && !CURLY.includes(code) ? 1 : 3
 }
 
-/** Undefined if a glyph name may be many characters. */
+/** Sizes of the codes that an encoding changes. Undefined if a glyph name may be many characters. */
 function readDifferences(differences: readonly PdfValue[]): Map<number, number> | undefined {
   const sizes = new Map<number, number>()
   let code = 0

@@ -3,7 +3,7 @@
  * other bytes, wrong cross-references, duplicate keys, wrong lengths.
  */
 
-/** A name begins with `/`; every text is read as `()`; a keyword stays as it is. */
+/** A value: a text that begins with `/` is a name, `()` stands for any text, and others are keywords. */
 export type PdfValue = string | number | PdfReference | PdfValue[] | PdfDictionary
 export type PdfReference = { ref: number }
 export type PdfDictionary = Map<string, PdfValue>
@@ -18,7 +18,7 @@ const TOKEN = new RegExp(`<<|>>|[[\\](]|<[0-9A-Fa-f\\0\\t\\n\\f\\r ]*>|/${WORD}*
 const REFERENCE = new RegExp(`(\\d{1,10})${SPACE}+\\d{1,5}${SPACE}+R(?!${WORD})`, 'y')
 const OBJECT = new RegExp(`(\\d{1,10})${SPACE}+\\d{1,5}${SPACE}+obj(?!${WORD})`, 'y')
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)$/
-/** A letter or digit written as an escape, which has no honest use. */
+/** A letter or digit that is written as an escape. Only a file that hides something does this. */
 const DISGUISED = /#(?:3[0-9]|[46][1-9A-F]|[57][0-9A])/i
 const STREAM = /stream\r?\n/y
 const END_OF_OBJECT = /endobj(?![A-Za-z])/y

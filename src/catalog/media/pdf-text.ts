@@ -7,7 +7,7 @@ export type CodeSizes = { single: Uint8Array; double?: Uint8Array }
 /** UTF-8 bytes by code of a map to text; `width`: digits of a code, 0 if they differ; `codes`: number of entries. */
 export type UnicodeMap = { sizes: ReadonlyMap<number, number>; width: number; codes: number }
 
-/** Ligatures are a few characters. Longer targets could produce much text from a small file. */
+/** Maximum characters (UTF-16 units) for one code: enough for ligatures. With more, a small file could contain much text. */
 const MAX_TARGET_UNITS = 4
 const SECTION = /^(char|range)/
 const [BEGIN, END] = ['beginbf', 'endbf']
@@ -15,9 +15,9 @@ const CHAR_LINE = /<([\dA-Fa-f]+)>\s*<([\dA-Fa-f\s]*)>/y
 const RANGE_LINE = /<([\dA-Fa-f]+)>\s*<([\dA-Fa-f]+)>\s*(?:<([\dA-Fa-f\s]*)>|\[((?:\s*<[\dA-Fa-f\s]*>)*)\s*\])/y
 const TARGET = /<([\dA-Fa-f\s]*)>/g
 const BLANK = /\s*/y
-/** A hexadecimal text, the start of a parenthesised text, or a name that introduces replacement text (or may, as it is escaped). */
+/** A hexadecimal text, the start of a parenthesised text, or the name `/ActualText`, or a name whose escapes may hide it. */
 const SHOWN = /\(|<[\dA-Fa-f\0\t\n\f\r ]*>|\/(?:ActualText|\w*#)/g
-/** UTF-8 bytes for each byte of replacement text. */
+/** Maximum UTF-8 bytes for each byte of a text after `/ActualText`. */
 const SPELT_BYTES = 3
 const [SPACE_CODE, DIGIT_CODE, LETTER_CODE, LOWER_CODE] = [0x20, 0x30, 0x41, 0x61]
 const ESCAPED = /\\(?:([0-7]{1,3})|(\r\n|[\s\S]))/g

@@ -13,11 +13,11 @@ import { readUnicodeMap, shownBytes, type UnicodeMap } from './pdf-text'
 /** Tokens of a page's image at the highest detail. */
 const PICTURE_TOKENS = 5_000
 const TEXT_TOKENS = 3_000
-/** Minimal tokens for each parsed part, so that the work is proportional to the credit reserved: per stream, per byte and per map code. */
+/** Minimum tokens per stream, byte and map code, so that parsing work stays in proportion to the reserved credit. */
 const STREAM_TOKENS = 100
 const UNPACKED_BYTES_PER_TOKEN = 8
 
-/** Keys that hold or draw text outside pages, or repeatedly. */
+/** Keys whose text is outside the pages, or is drawn repeatedly. A PDF with such a key is not counted. */
 const HIDING_KEYS: readonly string[] = [
   '/ActualText',
   '/AP',

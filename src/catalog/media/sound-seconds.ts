@@ -1,15 +1,15 @@
-/** The length of a sound file in seconds: by its own headers if they are plausible, else the most and the usual for its bytes. */
+/** Measures a sound file in seconds: by its headers if they are plausible, else the maximum and the usual length for its size. */
 
-/** `known`: the length that the file states or its frames add up to. */
+/** `known`: the length that the file states, or the sum of its frames. */
 export type SoundSeconds = { known?: number; most: number; likely: number }
 
 /** Usual bytes per second of speech: 128 kbit/s. */
 const USUAL_RATE = 16_000
-/** Fewest bytes per second that speech codecs use: 4 kbit/s. Only files whose format is unknown or unreadable are bounded by it. */
+/** Minimum bytes per second of speech codecs: 4 kbit/s. It bounds only files whose format is unknown or unreadable. */
 const LEAST_RATE = 500
 /** 8 kbit/s, the lowest rate of MPEG layer III. */
 const LEAST_MP3_RATE = 1_000
-/** More bytes per second than packed sound has, even with pictures: a header that states so short a sound is not believed. */
+/** Maximum bytes per second of compressed sound with pictures. If a header states a shorter length than this gives, it is ignored. */
 const MOST_RATE = 1_000_000
 
 /** Longer than any sound in a file that is accepted. */
@@ -35,7 +35,7 @@ function headerSeconds(bytes: Buffer): number | undefined {
     if (bytes.length > 4 && bytes.readUInt32BE(0) === EBML_MAGIC) return webmSeconds(bytes)
     return undefined
   } catch (error) {
-    // A header that ends beyond the file.
+    // The header is longer than the file.
     if (error instanceof RangeError) return undefined
     throw error
   }
@@ -158,10 +158,10 @@ const MP3_RATES = [44_100, 48_000, 32_000]
 const MP3_BITS_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
 const MP3_BITS_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
 
-/** An honest file has few gaps. */
+/** Maximum gaps between frames. A normal file has few. */
 const MAX_GAPS = 10_000
 
-/** The sum of all frames: what a decoder plays, whatever a header states. */
+/** The length of all frames together. A decoder plays that, whatever a header states. */
 function mp3Seconds(bytes: Buffer): number | undefined {
   let seconds = 0
   let gaps = 0
@@ -178,7 +178,7 @@ function mp3Seconds(bytes: Buffer): number | undefined {
       at = next
     }
   }
-  // Without the error of adding thousands of fractions.
+  // Rounded, because adding thousands of fractions causes an error.
   return seconds > 0 ? Math.round(seconds * 1_000_000) / 1_000_000 : undefined
 }
 
@@ -199,7 +199,7 @@ function isMp3(bytes: Buffer): boolean {
   return mp3Frame(bytes, startOfMp3(bytes)) !== undefined
 }
 
-/** After a tag at the start, whose size has seven bits in each of four bytes. */
+/** The position after an ID3 tag at the start. The tag's size has seven bits in each of four bytes. */
 function startOfMp3(bytes: Buffer): number {
   if (!isAt(bytes, 'ID3', 0)) return 0
   return [...bytes.subarray(6, 10)].reduce((sum, part) => sum * 128 + (part & 0x7f), 0) + 10

@@ -1,6 +1,6 @@
-/** The most tokens of a sound: by its length, if its format has a minimal number of bytes per second. */
+/** Computes the maximum tokens of a sound from its size, if its format has a minimum number of bytes per second. */
 
-/** The highest number that any provider charges per second. */
+/** Maximum tokens per second of sound at any provider. */
 export const TOKENS_PER_SECOND = 32
 /** 8 kbit/s, the lowest bit rate of MPEG layer III. Its free format, which has no lowest rate, is not recognised. */
 const MP3_BYTES_PER_SECOND = 1_000
@@ -10,7 +10,7 @@ const FORMAT_CHUNK = 'fmt '
 const FORMAT_CHUNK_AT = 12
 const WAV_HEADER_BYTES = 36
 
-/** Infinity if the rate is unknown: some codecs store hours of silence in a few bytes. */
+/** Maximum tokens of a sound. Infinity if its rate is unknown: some codecs store hours of silence in a few bytes. */
 export function soundTokens(bytes: Buffer): number {
   const bytesPerSecond = wavRate(bytes) ?? (isMp3(bytes) ? MP3_BYTES_PER_SECOND : 0)
   return bytesPerSecond > 0 ? Math.ceil((bytes.length / bytesPerSecond) * TOKENS_PER_SECOND) : Number.POSITIVE_INFINITY
@@ -36,7 +36,7 @@ function isMp3(bytes: Buffer): boolean {
   return layer === 1 && bitRate > 0 && bitRate < 15 && sampleRate < 3
 }
 
-/** Seven bits of each of four bytes, plus the header. */
+/** The bytes of an ID3 tag: its header, and the size, which has seven bits in each of four bytes. */
 function tagBytes(bytes: Buffer): number {
   const sizes = [...bytes.subarray(6, 10)]
   return sizes.reduce((sum, part) => sum * 128 + (part & 0x7f), 0) + 10

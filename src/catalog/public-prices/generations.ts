@@ -30,14 +30,14 @@ export function generationOf(name: string): Generation | undefined {
   return { line: words.sort().join(' '), version }
 }
 
-/** Whether both names mean one generation of one model. */
+/** Whether both names mean the same version of the same model line. */
 export function isSameGeneration(one: string, other: string): boolean {
   if (one === other) return true
   const [first, second] = [generationOf(one), generationOf(other)]
   return first !== undefined && first.line === second?.line && first.version === second.version
 }
 
-/** Whether the name says that the model is not for everyday use yet. */
+/** Whether the name marks a preview, such as `beta` or `experimental`. */
 export function isPreview(name: string): boolean {
   return PREVIEW.test(name)
 }

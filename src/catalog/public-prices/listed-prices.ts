@@ -3,7 +3,7 @@ import type { ModelPrice } from '@pydantic/genai-prices'
 import type { Prices } from '@/catalog/types'
 import { priceToPico } from '@/lib/money'
 
-/** Non-text input, which we sell at the input price; providers may list another one. */
+/** Input other than text. We sell it at the input price, but a provider may list another price. */
 export type Medium = 'audio' | 'image'
 
 /** The prices for a request with `inputTokens`. Unlisted cache prices equal the input price. */

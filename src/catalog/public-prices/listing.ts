@@ -14,7 +14,7 @@ const FIRST_SOURCE = `${PACKAGE} ${dependencies[PACKAGE]} of ${RELEASED.on}`
 /** Clouds sell other vendors' models. Their limits and capabilities are read from the vendor's entry. */
 const VENDORS = ['openai', 'anthropic', 'google']
 
-/** `unread`: units beside tokens of text that have a price of their own. */
+/** `unread`: other units with a listed price, which `steps` don't contain. */
 type ListedTerms = { steps: { above: number; prices: Prices; hasCache: boolean }[]; unread: string[] }
 
 export type Listing = {
@@ -35,7 +35,7 @@ export type Listing = {
   termsOn(day: string, media?: readonly Medium[]): ListedTerms | undefined
 }
 
-/** The models that the first source has of a provider with this address or, without `://`, of this name. */
+/** The first source's entry for a provider with this address or, without `://`, this name. */
 export function findLister(addressOrName: string): Provider | undefined {
   return findProvider(addressOrName.includes('://') ? { providerApiUrl: addressOrName } : { providerId: addressOrName })
 }
@@ -65,7 +65,7 @@ export function listingOf(provider: Provider, model: string): Listing {
   }
 }
 
-/** A model whose name only begins like another generation's is a different model. */
+/** The first source's entry for a model. A match by the name's beginning counts only if the version is the same. */
 function findFirst(provider: Provider, model: string): ModelInfo | undefined {
   const found = calcPrice({ input_tokens: 1 }, model, { provider })?.model
   return found && isSameGeneration(found.id, model) ? found : undefined

@@ -3,7 +3,7 @@ import type { Fault } from '@/lib/fault'
 import { generationOf, isPreview } from './generations'
 import { SECOND_MODELS } from './second-source'
 
-/** Vendors of models, by their names in the sources. Hosts of other vendors' models are not listed. */
+/** The sources' names of vendors that make models. Services that host other vendors' models are missing. */
 const VENDORS = new Set('openai anthropic google x-ai mistral deepseek moonshotai'.split(' '))
 const SOLD_KINDS = new Set(['chat', 'chat-by-responses', 'embedding'])
 

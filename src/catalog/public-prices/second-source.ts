@@ -37,12 +37,12 @@ const { source, releasedOn } = JSON.parse(head) as { source: string; releasedOn:
 /** The version in use and its release day. */
 export const SECOND_SOURCE = `${source} of ${releasedOn}`
 
-/** In the file's order. */
+/** The models of the second source, in the file's order. */
 export const SECOND_MODELS = lines.map((line) => JSON.parse(line) as SecondModel)
 
 const byName = new Map(SECOND_MODELS.map((model) => [`${model.provider} ${model.id}`, model]))
 
-/** Names end with a day, or with `latest`, if one version is meant. */
+/** The end of a name that means one version of a model: a day, or `latest`. */
 const VERSION = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$/
 
 /** The model with this name, or else with this name plus a date; undefined if neither is listed. */

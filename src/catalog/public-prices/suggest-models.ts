@@ -144,7 +144,7 @@ function entryOf(
   }
 }
 
-/** A medium with a price of its own would be sold at the price of text. */
+/** Whether a capability must be omitted: its medium has a price of its own, but would be sold at the price of text. */
 function isPricedApart(capability: string, unread: readonly string[]): boolean {
   return (
     (capability === 'audio' && unread.includes('input_audio_mtok')) ||

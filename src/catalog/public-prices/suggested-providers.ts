@@ -10,7 +10,7 @@ export type SuggestedProvider = {
   name: string
   format: FormatName
   entry: JsonObject
-  /** The provider in the price source that has its prices. */
+  /** The entry in the first price source that has this provider's prices. */
   lister: Provider
   /** Whether to read the provider's own list of models. Clouds list all models that they could serve, not the account's deployments. */
   hasList: boolean
@@ -21,7 +21,7 @@ export type SuggestedProvider = {
 const ALL = () => true
 const CLAUDE = (model: string) => model.includes('claude')
 const OTHERS = (model: string) => !model.includes('claude')
-/** The dialect has no embeddings. */
+/** Models to suggest for Gemini on Vertex AI. Embedding models are excluded, since the dialect has no embeddings. */
 const GEMINI_CHATS = (model: string) => OTHERS(model) && !model.includes('embedding')
 
 type Vendor = { name: string; format: FormatName; address: string; key: string; isReached?(model: string): boolean }

@@ -44,7 +44,7 @@ function refuse(faults: Fault[]): CatalogReading {
   return { kind: 'refused', faults }
 }
 
-/** Changes that need a restart, because customers' keys or free credit already depend on the present values. */
+/** Faults for changes that need a restart, because customers' keys or free credit already depend on the current values. */
 function faultsOf(result: CatalogResult, { service, sandboxBaseUrl }: CatalogFileOptions): Fault[] {
   if (result.kind === 'faulty') return result.faults
   if (result.kind === 'no_keys') {

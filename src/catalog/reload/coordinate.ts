@@ -32,7 +32,7 @@ type ReloadOptions = {
   /** The gateway whose processes reload; null: all gateways. */
   gateway: string | null
   onProposed?: () => void
-  /** For work that must commit together with the decision. It must call `decide` once and return its result. */
+  /** Runs when all processes agree, for work that must commit together with the decision. Must call `decide` once and return its result. */
   agree?: (agreed: { hash: string; processes: ProcessOutcome[] }, decide: () => Promise<boolean>) => Promise<boolean>
 }
 
@@ -86,7 +86,7 @@ async function carryOut(options: ReloadOptions, proposal: Proposal): Promise<Rel
   return { kind: 'agreed', hash, processes: followed }
 }
 
-/** Waits until `isDone` for each living process concerned, or the time is over; returns their states. */
+/** Waits until `isDone` for each living process of the gateway, or until the time is over. Returns the processes' states. */
 async function waitFor(
   look: () => Promise<Member[]>,
   { gateway }: Proposal,

@@ -23,7 +23,7 @@ export type Member = {
 
 /** `gateway`: reloads only the processes of this gateway; null: of all gateways. */
 export type Proposal = { id: string; gateway: string | null }
-/** From now on the catalogue with this hash is used. */
+/** The decision to use the catalogue with this hash from now on. */
 export type Agreement = Proposal & { hash: string }
 type Plans = { proposal: Proposal | undefined; agreements: Agreement[] }
 
@@ -42,11 +42,11 @@ export interface ReloadExchange {
 /** Runs a script on one Redis key shared by all gateways. */
 type RunScript = (text: string, name: string, args: (string | number)[]) => Promise<unknown>
 
-/** Below the prefix that routing uses, so that the Redis user needs no further rights. */
+/** The Redis key. It has routing's prefix, so that the Redis user needs no further rights. */
 const NAME = 'routing:catalog'
 /** How long a process counts as alive, and its proposal as valid, after its last message. */
 const LEASE_MS = 5_000
-/** The time in which a process that missed an agreement can still find it. */
+/** Time for which an agreement is kept, for processes that were disconnected. */
 const AGREEMENT_MS = 3_600_000
 
 export function createReloadExchange(run: RunScript): ReloadExchange {
@@ -84,7 +84,7 @@ function fieldsOf(reply: unknown): [string, JsonValue | undefined][] {
   return fields
 }
 
-/** Omits entries in a form that another version may have written. */
+/** Parses the proposal and agreements. Omits entries of an unknown form, which another version may have written. */
 function readPlans(fields: [string, JsonValue | undefined][]): Plans {
   const plans: Plans = { proposal: undefined, agreements: [] }
   for (const [field, value] of fields) {

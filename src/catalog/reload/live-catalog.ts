@@ -1,7 +1,7 @@
 /** The catalogue that is in use. Each request reads it afresh; a reload replaces it as a whole. */
 import type { Catalog, DefaultLimits } from '@/catalog/types'
 
-/** Access to the current catalogue. Reading it is one property access; a value that is kept is a snapshot. */
+/** Access to the current catalogue. `current` changes at a reload; a catalogue that was read does not change. */
 export type CatalogSource = { readonly current: Catalog }
 
 export interface LiveCatalog extends CatalogSource {

@@ -34,10 +34,10 @@ type ParticipantOptions = {
   logger: Logger
 }
 
-/** At least two beats fit in a lease. */
+/** Milliseconds between beats: a lease lasts for at least two. */
 const BEAT_MS = 2_000
 const QUICK_BEAT_MS = 50
-/** Longer lists are cut in the log. */
+/** Maximum changes and faults in one log entry. */
 const MAX_CHANGES = 100
 const MAX_FAULTS = 50
 const MAX_KNOWN_AGREEMENTS = 100
@@ -85,7 +85,7 @@ export function createReloadParticipant(options: ParticipantOptions): ReloadPart
     state: () => ({ hash: state.member.hash, loadedAtMs: state.loadedAtMs, reloads: state.reloads }),
     async reload() {
       try {
-        // Registers this process first: it may have just started or been disconnected.
+        // Registers this process first, since it may have just started or been disconnected.
         await exchange.beat(state.member)
         const outcome = await reloadGateways({ exchange, gateway, onProposed: () => loop.hurry(0) })
         if (outcome.kind === 'busy') logger.error('catalog_reload_busy')

@@ -7,7 +7,7 @@ import { bedrockKey, KEY_LIFE_MS, signedHeaders } from './signature'
 const ENDED = /^(?:ExpiredToken(?:Exception)?|UnrecognizedClientException|InvalidClientTokenId)$/
 /** Error codes that a wrong clock may cause. */
 const UNTIMELY = /^(?:InvalidSignatureException|SignatureDoesNotMatch|RequestTimeTooSkewed|RequestExpired)$/
-/** A smaller clock difference is not the cause. */
+/** Minimum clock difference that can be the cause of a refusal. */
 const TOLERATED_SKEW_MS = 60_000
 const UNAUTHORIZED = 401
 const MANTLE_HOST = /^bedrock-mantle\./
@@ -29,7 +29,7 @@ export function awsAuth(identity: AwsIdentity, baseUrl: string, options: Options
   let offsetMs = 0
   let made: { value: string; key: Promise<string>; untilMs: number } | undefined
 
-  /** One key for all calls, until the credentials change or half its lifetime is over. */
+  /** The bearer key. All calls share it until the credentials change or half its lifetime is over. */
   function keyOf(value: string, nowMs: number): Promise<string> {
     if (made?.value !== value || nowMs >= made.untilMs) {
       const key = bedrockKey(credentialsOf(value), identity.region, nowMs)

@@ -1,4 +1,4 @@
-/** AWS credentials: of the entry, a profile, a container, machine, STS, program or SSO portal, optionally for an assumed role. */
+/** Gets AWS credentials: from the catalogue entry, a profile, container, machine or web identity. May assume a role with them. */
 import { readFile } from 'node:fs/promises'
 import { CredentialError } from '@/dialects/credentials/authorizer'
 import { ask } from '@/dialects/credentials/request-token'
@@ -40,7 +40,7 @@ export async function fetchCredentials(identity: AwsIdentity): Promise<Token> {
   return identity.assumeRoleArn === undefined ? own : assumedRole(identity, identity.assumeRoleArn, own)
 }
 
-/** Whether the credentials may change. */
+/** Whether the credentials can change while the gateway runs. */
 export function isRenewed(identity: AwsIdentity): boolean {
   return !('accessKeyId' in identity) || identity.assumeRoleArn !== undefined
 }
@@ -71,7 +71,7 @@ async function sourceCredentials(identity: AwsIdentity): Promise<Token> {
   return 'container' in identity ? containerCredentials(identity) : machineCredentials(identity)
 }
 
-/** Its files are read again each time, since they may have changed. */
+/** A profile's credentials. A profile with fixed keys expires soon, so that its files are read again. */
 async function profileToken(identity: AwsIdentity, configFile: string, source: ProfileSource): Promise<Token> {
   if ('accessKeyId' in source) return token(source, Date.now() + FILE_LIFE_MS)
   if ('from' in source) {
@@ -98,7 +98,7 @@ async function containerCredentials(source: Extract<Source, { container: string 
   return asked('the container credentials endpoint', url, { ...(authorization !== undefined && { authorization }) })
 }
 
-/** Uses IMDSv2 with a session token, because IMDSv1 is open to forged requests. */
+/** The machine's credentials. Uses IMDSv2 with a session token, because forged requests can misuse IMDSv1. */
 async function machineCredentials({ instanceEndpoint = INSTANCE_ENDPOINT }: { instanceEndpoint?: string }) {
   const what = 'the instance metadata service'
   const session = await ask(what, `${instanceEndpoint}/latest/api/token`, {
@@ -113,7 +113,7 @@ async function machineCredentials({ instanceEndpoint = INSTANCE_ENDPOINT }: { in
   return asked(what, `${instanceEndpoint}${INSTANCE_PATH}${encodeURIComponent(role.trim())}`, headers)
 }
 
-/** Containers and machines answer in the same form. */
+/** Requests credentials of a container or machine, which answer in the same form. */
 async function asked(what: string, url: string, headers: Record<string, string>): Promise<Token> {
   const { status, text, atMs } = await ask(what, url, { headers })
   const answer = parseJson(text)

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonValue, textOf } from '@/lib/json'
 /** The messages API version in bodies. */
 export const VERSIONS = { pattern: /^[a-z]*-?\d{4}-\d{2}-\d{2}$/, example: 'bedrock-2023-05-31' }
 
-/** A model id, region profile or ARN is one escaped path segment. */
+/** The URL of a model's operation. A model id, region profile or ARN becomes one escaped path segment. */
 export function modelUrl({ baseUrl, model }: EndpointCall, operation: string): string {
   return `${baseUrl}/model/${encodeURIComponent(model)}/${operation}`
 }
@@ -26,7 +26,7 @@ const REASONS: ReadonlyMap<string, ProviderErrorReason> = new Map([
   ['ModelNotReadyException', 'overloaded'],
   ['ModelTimeoutException', 'timeout'],
 ])
-/** Texts of errors about the model's name, which the operator configured. */
+/** Texts of errors about a wrong model name, which is the operator's fault. */
 const WRONG_MODEL = /on-demand throughput isn.t supported|model identifier is invalid|retrieve the inference profile/i
 
 /** Decodes an error response of Bedrock. */

@@ -58,7 +58,7 @@ const MEASURES = {
   cacheWriteInputTokenCount: 'cache_creation_input_tokens',
 }
 
-/** Each frame has one messages event as text. The last has Bedrock's counts, dropped unless the model reported no usage. */
+/** Reads frames with one messages event each. Bedrock's counts in the last event are used only if the model reported no usage. */
 function invokeReader(doubted?: (counts: CountsInDoubt) => void): MessageReader {
   let told: JsonObject = {}
   let ending: JsonObject | undefined

@@ -8,7 +8,7 @@ import { listOf } from './messages-body'
 /** Converse stop reasons that messages lacks; the others have the same names. */
 const REFUSALS: ReadonlySet<unknown> = new Set(['content_filtered', 'guardrail_intervened'])
 const FAULTS: ReadonlySet<unknown> = new Set(['malformed_model_output', 'malformed_tool_use'])
-/** A placeholder, which the gateway replaces by the public model name. */
+/** A placeholder: the gateway replaces it with the public model name. */
 const MODEL = 'bedrock'
 
 /** Translates an answer; undefined if `json` is no answer. */
@@ -59,7 +59,7 @@ function stopReasonOf(reason: JsonValue | undefined): JsonValue {
   return REFUSALS.has(reason) ? 'refusal' : (reason ?? null)
 }
 
-/** Both formats count cache reads and writes separately from the remaining input. */
+/** Converts the usage. In both formats, the input tokens exclude cache reads and writes. */
 function usageOf(usage: JsonObject): JsonObject {
   const { inputTokens = 0, outputTokens = 0, cacheReadInputTokens: read, cacheWriteInputTokens: written } = usage
   const byTtl = (ttl: string) =>
@@ -170,7 +170,7 @@ class ConverseReader implements MessageReader {
 
   private piece(number: JsonValue, kind: string, delta: JsonObject): string {
     const isOpen = this.open.get(number)?.kind === kind
-    // A piece of a call without a name cannot be used.
+    // Without a start event, a tool call has no name and cannot be used.
     if (!isOpen && kind === 'tool_use') return ''
     const empty = kind === 'text' ? { type: kind, text: '' } : { type: kind, thinking: '', signature: '' }
     const opening = isOpen ? '' : this.openBlock(number, kind, empty)

@@ -5,9 +5,9 @@ import { listOf } from './messages-body'
 const IMAGE_FORMATS: ReadonlyMap<string, string> = new Map(
   ['png', 'jpeg', 'gif', 'webp'].map((format) => [`image/${format}`, format]),
 )
-/** Replaces empty content, because AWS refuses blank texts. */
+/** The text in place of empty content, because AWS refuses blank texts. */
 const NO_CONTENT = '(empty)'
-/** Blocks of provider-run tools in earlier answers. They are reported as omitted, since a refusal would end the conversation. */
+/** Types of blocks of provider-run tools in earlier answers. They are omitted and reported: a refusal would end the conversation. */
 const HOSTED = /^(?:server_tool_use|mcp_tool_use|mcp_tool_listing|\w+_tool_result)$/
 const NO_NAME = /[^A-Za-z0-9\s\-()[\]]/g
 
@@ -193,7 +193,7 @@ function cachePoint({ cache_control: cache }: JsonObject): JsonObject[] {
   return [{ cachePoint: { type: 'default', ...(cache.ttl === '1h' && { ttl: '1h' }) } }]
 }
 
-/** Placeholder definitions for tools that only the conversation names. */
+/** Placeholder definitions for tools that the conversation used, but the request doesn't define. */
 function stubs(used: readonly JsonObject[]): JsonObject[] {
   const names = new Set(used.map(({ name }) => name))
   return [...names].map((name) => ({ toolSpec: { name, inputSchema: { json: { type: 'object' } } } }))

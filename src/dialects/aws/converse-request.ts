@@ -13,7 +13,7 @@ import { listOf, refuseAddresses } from './messages-body'
 
 /** A document's title, which Converse supports. */
 const TITLES = /^messages\.content\.(?:content\.)*title$/
-/** Fields converted elsewhere, or expressed by the path. */
+/** Fields that are not omitted: other code converts them, or the URL expresses them. */
 const SAID = [
   ...['messages', 'system', 'max_tokens', 'temperature', 'top_p', 'top_k', 'stop_sequences', 'tools', 'tool_choice'],
   ...['thinking', 'output_config', 'model', 'stream', 'anthropic_version'],

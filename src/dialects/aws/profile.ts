@@ -35,7 +35,7 @@ function sourceOf(sections: ReadonlyMap<string, Section>, profile: string, befor
   const settings = sections.get(profile) ?? new Map()
   const { role_arn: assumeRoleArn, external_id: externalId, ...own } = Object.fromEntries<string | undefined>(settings)
   const keys = keysIn(settings)
-  // If a profile is the source of another one, its keys are used; otherwise its role is preferred.
+  // A profile that another profile uses as its source gives its own keys. Otherwise its role is preferred.
   if (keys && (!assumeRoleArn || before.length > 0)) return keys
   if (before.includes(profile)) throw new CredentialError(`profile ${profile} is its own source`)
   const from = own.source_profile

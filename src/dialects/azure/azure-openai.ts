@@ -1,4 +1,4 @@
-/** Azure OpenAI with dated API versions: the deployment is in the path, but in the body of responses. */
+/** Azure OpenAI with dated API versions. The deployment's name is in the path; for the responses format it is in the body. */
 import type { DialectKind } from '@/dialects/dialect'
 import type { EndpointCall } from '@/formats/format'
 

@@ -18,7 +18,7 @@ type Application = {
 
 type ManagedIdentity = {
   managedIdentity: true
-  /** Selects one of several identities. */
+  /** The client id of the identity to use, if the machine has several. */
   clientId?: string
   /** The platform's token endpoint; default: that of virtual machines. With `identitySecret`, requests have the form of App Service. */
   identityEndpoint?: string
@@ -55,7 +55,7 @@ async function applicationToken(application: Application, scope: string): Promis
   return requestToken('the Entra token endpoint', url, { method: 'POST', body: form })
 }
 
-/** Read each time: the platform replaces it long before it expires. */
+/** The workload's token. The file is read each time, since the platform replaces it long before it expires. */
 async function readAssertion(path: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim()

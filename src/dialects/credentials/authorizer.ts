@@ -21,7 +21,7 @@ type Refusal = { status: number; kind: string; serverTimeMs?: number }
 /** A credential's state: its expiry (undefined without one), and how many were obtained or failed. */
 export type CredentialStatus = { expiresAtMs: number | undefined; obtained: number; failed: number }
 
-/** There is no valid credential. The message is for the log: it contains no secret and no text of the token endpoint. */
+/** The error if there is no valid credential. Its message is for the log: no secret, and no text from the token endpoint. */
 export class CredentialError extends Error {
   override readonly name = 'CredentialError'
 

@@ -50,13 +50,13 @@ export async function ask(
   }
 }
 
-/** Expiry times are by the endpoint's clock, which may differ from ours. */
+/** A token's remaining lifetime. It is computed with the endpoint's clock, which may differ from ours. */
 function lifeOf({ expires_in: seconds, expires_on: untilSeconds, expireTime }: JsonObject, atMs: number): number {
   if (seconds !== undefined) return Number(seconds) * 1000
   return (untilSeconds === undefined ? Date.parse(String(expireTime)) : Number(untilSeconds) * 1000) - atMs
 }
 
-/** OAuth errors are a code; Google's own APIs send an object with a code. */
+/** The code of an error. In OAuth the error is the code itself; Google's own APIs send an object with a code. */
 function wordOf(error: JsonValue | undefined): string {
   const word = isJsonObject(error) ? error.status : error
   return typeof word === 'string' && WORD.test(word) ? ` ${word}` : ''

@@ -10,7 +10,7 @@ import { UNWANTED, watchFor } from '@/lib/deadline'
 import { sha256Hex } from '@/lib/ids'
 import { CredentialError, type CredentialStatus } from './authorizer'
 
-/** `expiresAtMs` by the source's clock. */
+/** A token, with its expiry by the clock of the token source. */
 export type Token = { value: string; expiresAtMs: number }
 
 export interface TokenSource {
@@ -72,7 +72,7 @@ export function createTokenSource(options: SourceOptions): TokenSource {
     async get(signal) {
       const now = clock.now()
       if (token && now < token.expiresAtMs) {
-        // While a token is valid, a failed renewal is only reported to the call that needs the next token.
+        // A failed renewal is no error for this call, since its token is still valid.
         if (now >= token.agesAtMs) refresh().catch(() => undefined)
         return token.value
       }

@@ -20,7 +20,7 @@ const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 const LIFE_SECONDS = 3600
 
-/** Undefined if `file` is no such configuration, or its tokens come from something other than a file or URL. */
+/** Parses the configuration. Undefined if `file` is another kind of file, or names a token source other than a file or URL. */
 export function readExternalAccount(file: JsonObject): ExternalAccount | undefined {
   const { audience, subject_token_type: tokenType, token_url: tokenUrl, credential_source: from } = file
   const url = file.service_account_impersonation_url
@@ -75,7 +75,7 @@ export async function externalToken(account: ExternalAccount): Promise<Token> {
   })
 }
 
-/** Read each time: the platform replaces it before it expires. */
+/** The platform's token. It is read each time, since the platform replaces it before it expires. */
 async function subjectToken({ source, field }: ExternalAccount): Promise<string> {
   const text = 'file' in source ? await readToken(source.file) : await fetchToken(source)
   const json = field === undefined ? undefined : parseJson(text)

@@ -16,7 +16,7 @@ const TOKEN_PATH = '/computeMetadata/v1/instance/service-accounts/default/token'
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const FLAVOR = { name: 'metadata-flavor', value: 'Google' }
 const LIFE_SECONDS = 3600
-/** A smaller clock difference is not why Google refuses a claim. */
+/** Minimum clock difference that can be the reason why Google refuses a claim. */
 const TOLERATED_SKEW_MS = 30_000
 
 /** Google Cloud tokens: by a service account's key, metadata server, or workload identity; undefined for other credentials. */
@@ -51,7 +51,7 @@ function readServiceAccount(file: JsonObject): ServiceAccount | undefined {
   return { email, key, keyId: typeof keyId === 'string' ? keyId : undefined, tokenUrl }
 }
 
-/** The account signs a claim with our time; if our clock is wrong, a second one with Google's. */
+/** Requests a token with a claim that the account signs. If our clock is wrong, signs a second claim with Google's time. */
 async function accountToken(account: ServiceAccount): Promise<Token> {
   const nowMs = Date.now()
   try {
@@ -73,7 +73,7 @@ function claimToken({ email, key, keyId, tokenUrl }: ServiceAccount, atMs: numbe
   return requestToken('the Google token endpoint', tokenUrl, { method: 'POST', body: form })
 }
 
-/** A real metadata server sets this header; another server with that name does not. */
+/** Requests a token from the metadata server. The header in its response proves that it is no other server with that name. */
 function machineToken(host: string): Promise<Token> {
   const url = `http://${host}${TOKEN_PATH}?scopes=${encodeURIComponent(SCOPE)}`
   const headers = { [FLAVOR.name]: FLAVOR.value }

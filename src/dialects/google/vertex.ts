@@ -55,7 +55,7 @@ function hostOf(location: string): string {
     : `${location}-aiplatform.googleapis.com`
 }
 
-/** `gemini-…` is Google's model, `publisher/model` another's, `endpoints/ID` a tuned model, `projects/…` a full resource name. */
+/** The resource of a model name: `gemini-…` (Google's), `publisher/model`, `endpoints/ID` (a tuned model), or a full `projects/…`. */
 function resourceOf({ model }: EndpointCall, { project, location = GLOBAL }: DialectSettings, usual: string): string {
   const segments = model.split('/').map(encodeSegment)
   if (segments[0] === 'projects') return segments.join('/')

@@ -13,9 +13,9 @@ type EncodedPrompt = {
   payloadChars: number
 }
 
-/** Only this much of the material is read, because the material shows the kind of work rather than its difficulty. */
+/** Maximum characters of the material to read. Material shows the kind of work, but little of its difficulty. */
 export const MAX_PAYLOAD_CHARS = 500
-/** As many as the longest sample can have. */
+/** Maximum buckets of one prompt: the longest sample has no more. */
 const MAX_BUCKETS = 16_384
 
 const encoded: EncodedPrompt = {
@@ -25,7 +25,7 @@ const encoded: EncodedPrompt = {
   allBuckets: 0,
   payloadChars: 0,
 }
-/** The last call that found each bucket, so that the table needn't be cleared for every prompt. */
+/** For each bucket, the number of the last call that found it. So the table needn't be cleared for every prompt. */
 const metIn = new Uint32Array(BUCKETS)
 let call = 0
 

@@ -30,7 +30,7 @@ const IDEOGRAPH = 3
 const KIND = Uint8Array.from({ length: 0x1_0000 }, (_, code) => kindOf(code))
 const FOLDED = Uint16Array.from({ length: 0x1_0000 }, (_, code) => foldedOf(code))
 
-/** Called with each bucket as often as its piece occurs; its word is from `start` to `end`. */
+/** Called for each occurrence of a bucket's piece. The piece is in the word from `start` to `end`. */
 type BucketTaker = (bucket: number, start: number, end: number) => void
 
 /** Calls `take` with every bucket of `text`. Linear, and allocates no memory. The material (`isPayload`) has buckets for words only. */
@@ -85,7 +85,7 @@ function takeWord(text: string, start: number, end: number, salt: number, take: 
   for (let index = start; index < end; index++) hash = Math.imul(hash ^ folded(text, index), PRIME)
   take(bucketOf(mix(hash, WORD ^ salt)), start, end)
   if (salt !== 0 || end - start <= PIECE_CHARS) return hash
-  // Includes the edges, so that the beginning of a word differs from the same letters in the middle.
+  // Includes the spaces around the word, so that its beginning differs from the same letters in the middle.
   for (let from = start - 1; from + PIECE_CHARS <= end + 1; from++) {
     let piece = SEED
     for (let index = from; index < from + PIECE_CHARS; index++) {

@@ -5,7 +5,7 @@ export type PromptParts = { instruction: string; payload: string }
 const MAX_INSTRUCTION_CHARS = 480
 /** An instruction before a colon is short: `Fix the spelling:`, `Translate the following text into German:`. */
 const MAX_LEAD_CHARS = 140
-/** Shorter quotations are names and words that the task is about. */
+/** Shorter quotations belong to the instruction: they are names and words that the task is about. */
 const MIN_QUOTATION_CHARS = 24
 const MIN_AFTER_COLON_CHARS = 12
 

@@ -1,8 +1,8 @@
-/** Of a longer text only the first characters, this many, and the last ones are read. */
+/** The numbers of characters that are read at the start and at the end of a longer text. */
 const HEAD_CHARS = 900
 const TAIL_CHARS = 900
 
-/** Samples both ends of a long prompt, which contain the instruction, so that a megabyte costs no more than a kilobyte; with the length. */
+/** A sample and the length of a prompt. A long prompt is sampled at both ends, since the instruction is there. */
 export function sampleTexts(texts: readonly string[]): { text: string; chars: number } {
   let chars = 0
   for (const text of texts) chars += text.length

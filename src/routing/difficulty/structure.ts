@@ -4,7 +4,7 @@ import type { PromptParts } from './instruction'
 
 const INSTRUCTION_STEPS = 11
 const MATERIAL_STEPS = 9
-/** The length of a word that is about as significant as one ideograph. */
+/** One ideograph counts as a word of this many letters. */
 const WORD_OF_IDEOGRAPH = 4
 
 /** The names of the signals, in the order of {@link readStructure} and of the weights. */
@@ -109,7 +109,7 @@ function setShape(instruction: string, lines: number, set: Setter): void {
   set(occurrences(instruction, POINT) / 4)
 }
 
-/** Combines traits with the length, as their meaning depends on it. */
+/** Sets signals that combine a trait with the length, since the trait's meaning depends on the length. */
 function setTogether(size: number, payloadChars: number, code: number, formulas: number, set: Setter): void {
   const short = size < 240 ? 1 - size / 240 : 0
   const long = Math.min(1, size / 1_200)

@@ -1,6 +1,6 @@
 /**
- * Admits a request to a target, if its breaker, keys and slots allow it: at once, after waiting for a slot, or as a last resort against
- * their advice. There is at most one last resort at a time per target, so that a pause remains a pause.
+ * Admits a request to a target, if breaker, keys and slots allow it: at once, or after waiting for a slot. As a last resort, a request may
+ * go to a target that the breaker or keys refuse: one request per target at a time, so that the target really has a pause.
  */
 
 import type { Provider, ProviderKey } from '@/catalog/types'
@@ -13,7 +13,7 @@ import { type Entry, type FailoverState, isAtEnd } from './failover-state'
 import { classify } from './fault-class'
 import { issuePermit, type Permit } from './permit'
 
-/** Maximum silence of a target that is tried against its breaker's advice. */
+/** Maximum silence of a target that is tried although its breaker is open. */
 export const LAST_RESORT_PATIENCE_MS = 60_000
 /** Silence after which a target counts as slow: before a stream's start, or a whole answer's end. */
 const SLOW_STREAM_MS = 30_000
@@ -34,12 +34,12 @@ export function tryEntry(failover: FailoverState, entry: Entry, sameKey: Provide
   return key && release && open(failover, entry, key, release)
 }
 
-/** The present key; undefined if a reload removed it. */
+/** The current catalogue's key with this id; undefined if a reload removed it. */
 function stillUsed(keys: KeyPool, provider: Provider, { id }: ProviderKey): ProviderKey | undefined {
   return keys.keysOf(provider).find((key) => key.id === id)
 }
 
-/** Waits for the first provider that is only busy. If none will have room soon, notes that and skips them. */
+/** Waits for a slot at the first entry that is only busy. If it gets none soon, notes the overload and goes on to the next entry. */
 export async function waitForSlot(failover: FailoverState, entries: readonly Entry[]): Promise<Permit | undefined> {
   const { breaker, keys, limiter } = failover.parts
   for (const entry of entries) {
@@ -56,8 +56,8 @@ export async function waitForSlot(failover: FailoverState, entries: readonly Ent
 }
 
 /**
- * Tries a target although breaker or keys advise against it: better than a refusal, and one call is enough. Not during a pause that the
- * target requested.
+ * Tries a target although its breaker is open or its keys are paused: one such call is better than a refusal. Doesn't try it during a pause
+ * that the target itself requested.
  */
 export async function tryAnyway(failover: FailoverState, entries: readonly Entry[]): Promise<Permit | undefined> {
   const { limiter, trials } = failover.parts
@@ -87,7 +87,7 @@ function isBackedOff({ parts, accountId }: FailoverState, { planned }: Entry, ke
   return parts.backoffs.remainingMs(planned.target, key, accountId) > 0
 }
 
-/** The usable key with the shortest pause; if there is none, notes for how long. */
+/** The key with the shortest pause for a last resort. If there is none, notes the time until there is one. */
 function keyForTrial(failover: FailoverState, entry: Entry): ProviderKey | undefined {
   const { keys, backoffs } = failover.parts
   const { target } = entry.planned
@@ -101,7 +101,7 @@ function keyForTrial(failover: FailoverState, entry: Entry): ProviderKey | undef
   return keys.pickResting(target.provider, avoided, failover.accountId)
 }
 
-/** The shortest pause is when a retry makes sense. */
+/** Notes a remaining pause. The shortest pause becomes the caller's `retry-after`. */
 function noteRest(failover: FailoverState, restMs: number): void {
   failover.restMs = Math.min(failover.restMs ?? Number.POSITIVE_INFINITY, Math.max(restMs, MIN_REST_MS))
 }
@@ -164,7 +164,7 @@ function noteMove(failover: FailoverState, entry: Entry): void {
   failover.parts.notify({ type: 'fallback', from, to, reason: classify(last.fault) })
 }
 
-/** The only target gets all the time; with an alternative, a longer silence than ever before counts. */
+/** The silence that counts as slow. It is short if another target is left, and long for the only target. */
 function silenceThatCounts(failover: FailoverState, entry: Entry): number {
   const { parts, stream } = failover
   const ceilingMs = stream ? SLOW_STREAM_MS : SLOW_WHOLE_MS
@@ -205,17 +205,17 @@ function withPatience(planned: PlannedTarget, limitMs: number): PlannedTarget {
 
 /** Milliseconds of silence until the next step, if another target is left. */
 type Patience = {
-  /** Until the next target is tried in parallel. */
+  /** Milliseconds until the next target is tried in parallel. */
   hedgeMs: number
-  /** Until this target is abandoned for the next, if retries are used up. */
+  /** Milliseconds until the next target replaces this one, if the retry budget is used up. */
   giveUpMs: number
 }
 
 /** The minimum wait for every target, however fast, unless its provider sets `hedgeMs`. */
 const MIN_HEDGE_MS = 5_000
-/** The factor for the 99th percentile of its answers' times. */
+/** A silence is unusual from this multiple of the target's 99th percentile. */
 const USUAL_FACTOR = 4
-/** For a target without measurements. A whole answer is silent until complete. */
+/** Patience for a target without measurements. An answer that isn't streamed is silent until it is complete. */
 const UNKNOWN_STREAM: Patience = { hedgeMs: 10_000, giveUpMs: 30_000 }
 const UNKNOWN_WHOLE: Patience = { hedgeMs: 15_000, giveUpMs: 60_000 }
 

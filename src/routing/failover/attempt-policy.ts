@@ -15,14 +15,14 @@ export type NextStep =
 
 export type AttemptState = {
   attemptsHere: number
-  /** All attempts of this request. */
+  /** Number of attempts of this request, at all targets. */
   attemptsInAll: number
   /** Whether the provider has an unpaused key that this request has not tried. */
   hasOtherKey: boolean
   /** Whether another target or model remains. */
   hasAlternative: boolean
   hasOwnFallback: boolean
-  /** Whether the breaker still admits the target: one that has just opened is not tried again. */
+  /** Whether the breaker still admits the target. A target whose breaker has just opened is not tried again. */
   isAdmitted: boolean
   remainingMs: number
   /** The maximum silence of an attempt at this target, in milliseconds. */
@@ -40,9 +40,9 @@ type PolicyDeps = {
 export const AVOIDS_KEY: ReadonlySet<FaultClass> = new Set(['rate-limited', 'over-limit', 'credentials', 'forbidden'])
 /** The maximum pause before the same target is tried again; the minimum is half of it. */
 export const BACK_OFF_MS = 200
-/** A longer `retry-after` is not waited for. */
+/** Maximum `retry-after` to wait for. */
 export const MAX_PAUSE_MS = 2_000
-/** More attempts than this do not help. */
+/** Maximum attempts of one request: more do not help. */
 export const MAX_ATTEMPTS = 12
 const MAX_ATTEMPTS_PER_TARGET = 2
 
@@ -59,7 +59,7 @@ export function nextStep(fault: AttemptFault, state: AttemptState, deps: PolicyD
       return { kind: state.hasOtherKey ? 'next-key' : 'next-target' }
     case 'over-limit':
     case 'forbidden': {
-      // The request's content would make all keys fail in turn.
+      // If the request's content is the cause, all keys would fail in turn, so only one other key is tried.
       const isWorthwhile = state.hasOtherKey && state.attemptsHere < MAX_ATTEMPTS_PER_TARGET
       return { kind: isWorthwhile ? 'next-key' : 'next-target' }
     }
@@ -68,7 +68,7 @@ export function nextStep(fault: AttemptFault, state: AttemptState, deps: PolicyD
     case 'model':
       return { kind: 'next-model' }
     case 'filtered':
-      // Only the caller, not the catalogue, may decide that another provider's filter judges the request.
+      // Another provider's filter may judge the request only if the caller named fallback models. The catalogue's don't suffice.
       return { kind: state.hasOwnFallback ? 'next-model' : 'stop' }
     case 'request':
       return { kind: 'stop' }

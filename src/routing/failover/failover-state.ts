@@ -31,7 +31,7 @@ export type FailoverState = {
   isOver: boolean
   resume: Resumption | undefined
   overload: GatewayError | undefined
-  /** The remaining pause of possible last resorts; undefined if there is none. */
+  /** Milliseconds until a last resort is possible; undefined if no target is paused. */
   restMs: number | undefined
   underWay: UnderWay[]
   last: { entry: Entry; fault: AttemptFault } | undefined

@@ -38,7 +38,7 @@ export function startFailover(parts: RoutingParts, plan: Plan, context: RequestC
   return new StartedFailover(parts, plan, context)
 }
 
-/** The keys of an entry while none was refused. */
+/** The refused keys of an entry at its start: none. */
 const NO_KEYS: ReadonlySet<string> = new Set()
 
 export type Failover = Pick<
@@ -130,7 +130,7 @@ function tryOpen(failover: FailoverState): Soon<Permit | undefined> {
   return tryTaken(failover)
 }
 
-/** Waits for one of several entries of which none is admitted at once. */
+/** Gets a permit when no entry is admitted at once: waits for a slot, and then tries a last resort. */
 async function tryTaken(failover: FailoverState): Promise<Permit | undefined> {
   const open = failover.entries.filter((entry) => !entry.isDone)
   return (await waitForSlot(failover, open)) ?? (await tryAnyway(failover, open))
@@ -141,7 +141,7 @@ function refusalOf({ signal, overload, restMs }: FailoverState): GatewayError {
   return overload ?? (restMs === undefined ? tooLate() : resting(restMs))
 }
 
-/** The remaining targets asked for a pause, or are being tried by another request. */
+/** The error if all remaining targets asked for a pause, or another request is trying them. */
 function resting(restMs: number): GatewayError {
   return new GatewayError('overloaded', 'The model provider asked for a pause. Try again after it.', {
     code: 'provider_resting',
@@ -155,10 +155,10 @@ function tooLate(): GatewayError {
 
 /** Maximum concurrent attempts of one request. */
 const MAX_UNDER_WAY = 2
-/** The share of the usual wait if the target's circuit is open, since other requests saw its silence too. */
+/** The factor for the usual wait if the target's circuit is open, since other requests saw its silence too. */
 const OPEN_SHARE = 0.5
 
-/** Decides after `silentMs` of silence: a second attempt counts as a retry in the budget, abandoning one does not. */
+/** Decides the step after `silentMs` of silence. A parallel attempt takes a retry from the budget; giving up takes none. */
 function onSilence(failover: FailoverState, permit: Permit, silentMs: number): Permit | 'give-up' | undefined {
   const { breaker, budget } = failover.parts
   const { hedgeMs, giveUpMs } = patienceOf(failover, permit.planned)

@@ -1,4 +1,4 @@
-/** Classifies errors of an upstream call by their remedy. */
+/** Classifies errors of an upstream call by the step that helps, such as another key or another target. */
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
 
 export type AttemptFault =
@@ -9,7 +9,7 @@ export type AttemptFault =
   | { kind: 'unencodable' }
 
 /**
- * `transient` may be gone in a moment; `timeout` too, but it has cost time; `rate-limited` the key needs a pause; `over-limit` the request
+ * `transient` may be over in a moment; `timeout` too, but it has cost time; `rate-limited` the key needs a pause; `over-limit` the request
  * exceeds the key's limits; `credentials` the key is invalid; `forbidden` the key or the request is refused, unknown which; `target` this
  * upstream does not have the model; `model` the request exceeds what this model can do; `filtered` a filter of this provider refused the
  * request's content; `request` every model would refuse it.

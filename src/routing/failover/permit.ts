@@ -160,7 +160,7 @@ class IssuedPermit {
   }
 }
 
-/** Only faults of the target count against it: refusing a key or request shows that it answers. */
+/** Counts a fault for the breaker. Only the target's own faults count as failures: a target that refuses a key or request works. */
 function noteFault(
   parts: RoutingParts,
   { planned: { target }, key, circuit, accountId }: PermitInput,
@@ -205,7 +205,7 @@ function retryAfterMs(fault: AttemptFault): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000
 }
 
-/** For all accounts, or only for `accountId`. */
+/** Notes a pause that the target requested, for all accounts or only for `accountId`. */
 function promise(parts: RoutingParts, target: Target, key: ProviderKey, forMs: number, accountId?: string): void {
   if (forMs > 0) parts.backoffs.keep(target, key, forMs, accountId)
 }

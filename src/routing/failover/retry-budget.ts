@@ -1,4 +1,4 @@
-/** Limits retries per minute to a tenth of the requests, or a few. */
+/** Limits retries per minute to a tenth of the requests. A few are always allowed. */
 import type { Clock } from '@/lib/clock'
 
 export interface RetryBudget {

@@ -3,7 +3,7 @@ import type { Conversation } from '@/routing/health/key-pool'
 import { targetId } from '@/routing/health/target-id'
 import type { Plan, PlannedTarget } from '@/routing/plan/plan'
 
-/** Orders a model's weighted targets: the same for a whole conversation, whose prompts the first has cached, or at random. */
+/** Orders the weighted targets of a model. A conversation keeps its order, since its first target has cached the prompts. Others are random. */
 export function inTurn(
   { targets, isWished }: Pick<Plan, 'targets' | 'isWished'>,
   random: () => number,
@@ -30,7 +30,7 @@ function drawn(
   return runsOf(targets).flatMap((run) => run.toSorted((one, other) => waitOf(one) - waitOf(other)))
 }
 
-/** Groups neighbours of one model with weights; every other target is its own group. */
+/** Groups neighbouring targets of one model that have weights. Every other target is a group of its own. */
 function runsOf(targets: readonly PlannedTarget[]): PlannedTarget[][] {
   const runs: PlannedTarget[][] = []
   for (const planned of targets) {

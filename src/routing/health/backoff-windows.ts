@@ -13,7 +13,7 @@ export interface BackoffWindows {
   adopt(id: string, forMs: number): void
 }
 
-/** Remembers pauses by `retry-after`, per target and key, obeyed even if nothing else is left. `onKept` sends them to other gateways. */
+/** Remembers pauses that targets requested (`retry-after`), per target and key. Even a last resort obeys them. `onKept` shares them. */
 export function createBackoffWindows(
   clock: Clock,
   onKept: (id: string, forMs: number) => void = () => undefined,

@@ -20,12 +20,12 @@ export type CallOutcome =
   | 'failed'
   /** The target refused the request or the key, so it is alive. */
   | 'refused'
-  /** It was so slow that another target was tried, which answered first. */
+  /** The target was so slow that another one was tried, and that one answered first. */
   | 'outrun'
   /** The client disconnected before the outcome was known. */
   | 'abandoned'
 
-/** One admitted call. End it once. */
+/** One admitted call. The caller must end it once. */
 export type CircuitCall = Pick<AdmittedCall, 'isProbe' | 'end'>
 
 export type CircuitStatus = { id: string; state: CircuitState; isAdopted: boolean; totals: WindowTotals }
@@ -53,7 +53,7 @@ export interface CircuitBreaker {
 
 type BreakerOptions = {
   clock: Clock
-  /** [0, 1); varies the times of probes between gateways. */
+  /** A random number in [0, 1), so that gateways don't probe at the same time. */
   random?: () => number
   /** One of our circuits changed; `forMs` is how long it stays open. Never called for adopted ones. */
   onChange?: (id: string, state: 'open' | 'closed', forMs: number) => void
@@ -64,9 +64,9 @@ const FAILURE_SHARE = 0.5
 const SLOW_SHARE = 0.8
 export const FIRST_OPEN_MS = 5_000
 export const MAX_OPEN_MS = 60_000
-/** After this time closed, a circuit starts from {@link FIRST_OPEN_MS} again. */
+/** If a circuit was closed for this time, its next opening lasts {@link FIRST_OPEN_MS} again. */
 const FORGIVEN_AFTER_MS = 60_000
-/** Below this share of failures, our own results count more than another gateway's. */
+/** Below this share of our own failures, another gateway's open circuit is not adopted. */
 const HEALTHY_SHARE = 0.25
 
 type Circuit = {
@@ -75,7 +75,7 @@ type Circuit = {
   isAdopted: boolean
   openUntilMs: number
   closedSinceMs: number
-  /** Times opened in a row. */
+  /** How many times the circuit opened in a row. */
   openings: number
   /** Increases with every change of state, so that outcomes of earlier calls don't count. */
   generation: number
@@ -215,7 +215,7 @@ function count(
   else if (outcome === 'successes') circuit.slowInRow = 0
   if (outcome === 'successes') return
   const { all, failures, slow } = circuit.window.totals(nowMs)
-  // Each silence costs seconds, so it opens before half a minute of good outcomes has left the window.
+  // Each silence costs seconds. So the circuit opens even if earlier good outcomes are still in the window.
   const hasGoneSilent = Math.min(slow, circuit.slowInRow) >= MIN_SAMPLES
   const isMostlyBad = all >= MIN_SAMPLES && (failures >= all * FAILURE_SHARE || slow >= all * SLOW_SHARE)
   if (hasGoneSilent || isMostlyBad) open(circuit, options)

@@ -7,7 +7,7 @@ import { GatewayError } from '@/chat/error'
 import { SHARED } from '@/limits/shared-resources'
 import { isSameUpstream } from './renewal'
 
-/** Releases the slot, which a call used for this many milliseconds; undefined if there was no call. Safe to call twice. */
+/** Releases a slot. `heldMs`: how long a call used it; undefined if there was no call. Safe to call twice. */
 export type Release = (heldMs?: number) => void
 
 export interface ConcurrencyLimiter {
@@ -20,19 +20,19 @@ export interface ConcurrencyLimiter {
   take(provider: Provider, accountId: string, signal: AbortSignal): Promise<Release | undefined>
   /** Whether every account's call would be refused at once. */
   isOverloaded(provider: Provider): boolean
-  /** Takes the limits of new `providers`; waiting requests get new slots. */
+  /** Applies the limits of new `providers`. Waiting requests get the slots that this adds. */
   renew(providers: ReadonlyMap<string, Provider>): void
   list(): { provider: string; inFlight: number; queued: number; limit: number }[]
 }
 
 const MAX_WAIT_MS = 2_000
-/** Requests that may wait for each slot. */
+/** Maximum waiting requests for each slot. */
 const QUEUED_PER_SLOT = 1
 /** The weight of the latest call in the average time per slot. */
 const SMOOTHING = 0.1
 
 const { perAccount, perProcess } = SHARED.providerSlots
-/** An account may take one more slot while it has fewer than this many per free slot. */
+/** An account may take one more slot while its slots are fewer than the free slots times this factor. */
 const OWN_PER_FREE = perAccount / (perProcess - perAccount)
 
 type Waiter = { accountId: string; grant(release: Release): void }
@@ -162,7 +162,7 @@ async function enqueue(lane: Lane, accountId: string, signal: AbortSignal): Prom
   }
 }
 
-/** The queue is full, or its last call would wait too long. */
+/** Whether the queue is full, or a new call would wait too long. */
 function isHopeless(lane: Lane): boolean {
   const { queue, provider } = lane
   return queue.size >= provider.maxConcurrency * QUEUED_PER_SLOT || expectedWaitMs(lane) > MAX_WAIT_MS

@@ -1,4 +1,4 @@
-/** Shares open circuits and paused keys among gateways in the background; read every second, or every five if idle. */
+/** Shares open circuits and paused keys among gateways. Each gateway reads them every second, or every five seconds if idle. */
 import type { Catalog, Provider } from '@/catalog/types'
 import { sha256Hex } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
@@ -7,7 +7,7 @@ import noteText from './note-health.lua' with { type: 'text' }
 import readText from './read-health.lua' with { type: 'text' }
 import withdrawText from './withdraw-health.lua' with { type: 'text' }
 
-/** For a target: `open`. For a key: `cooling` or `out`. For a latency: the milliseconds. */
+/** A target's state is `open`. A key's is `cooling` or `out`. A latency's is its milliseconds. */
 type HealthState = 'open' | 'cooling' | 'out' | number
 
 /** `subject` is `target:`, `key:`, `promise:` (see `backoff-windows.ts`), `stream:` or `whole:` (see `latency.ts`) and an id. */
@@ -16,7 +16,7 @@ export type HealthNote = { subject: string; state: HealthState; remainingMs: num
 export interface HealthExchange {
   publish(subject: string, state: HealthState, forMs: number): void
   withdraw(subject: string): void
-  /** Requests are coming: makes reads soon and frequent. Without I/O, so it may be called for each request. */
+  /** Makes reads soon and frequent. Does no I/O; call it for each request. */
   stayClose(): void
   /** Starts reading, and calls `listener` each time with all valid notes. */
   start(listener: (notes: HealthNote[]) => void): void
@@ -109,7 +109,7 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
   }
 }
 
-/** Short digests of providers' addresses, by name: one name with two addresses or dialects is two upstreams. Other settings may differ. */
+/** Short digests of providers' addresses, by name. Two gateways mean the same upstream if name, address and dialect are equal. */
 export function providerAddresses({ providers }: Catalog): ReadonlyMap<string, string> {
   const digest = ({ name, baseUrl, dialect }: Provider) =>
     sha256Hex([name, baseUrl, dialect.name].filter(Boolean).join(' ')).slice(0, ADDRESS_CHARS)
@@ -122,7 +122,7 @@ function notedAs(subject: string, addressOf: ExchangeOptions['addressOf']): stri
   return address === undefined ? undefined : `${address} ${subject}`
 }
 
-/** A target's note belongs to the gateway that opened the circuit first, which probes the target. */
+/** 1 if the first gateway's note stays. A target's does, since the gateway that opened the circuit first probes the target. */
 function firstStays(subject: string): number {
   return subject.startsWith('target:') ? 1 : 0
 }

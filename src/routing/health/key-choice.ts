@@ -3,7 +3,7 @@ import type { Provider, ProviderKey } from '@/catalog/types'
 import { sha256Hex } from '@/lib/ids'
 import { providerKeyId } from './target-id'
 
-/** The number of hexadecimal digits that are exact in a number. */
+/** Hexadecimal digits of the hash to use: so many fit into a number exactly. */
 const LOT_DIGITS = 12
 
 /** The key of a conversation, by weight: each key gets a pseudorandom number, so that a changed key affects no other conversation. */

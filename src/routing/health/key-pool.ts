@@ -1,6 +1,6 @@
 /**
- * Chooses a provider key by weight, the same for a whole conversation. Skips paused keys: a rate-limited one until the provider's time, a
- * refused one for minutes, with an alert. A fault that one account may have caused counts for all only after several accounts had it.
+ * Chooses a provider key by weight, the same for a whole conversation. Skips paused keys: a rate-limited key until the time that the
+ * provider named, a refused key for minutes, with an alert. If one account may have caused a fault, only that account's calls skip the key.
  */
 import type { Provider, ProviderKey } from '@/catalog/types'
 import type { ProviderError } from '@/chat/provider-error'
@@ -13,7 +13,7 @@ import { providerKeyId } from './target-id'
 
 export type KeyRest = { state: 'cooling' | 'out'; forMs: number }
 
-/** The account that hit a rate limit, the provider's requested pause, and what it reports as left. */
+/** A rate limit: the account that hit it, the pause that the provider requested, and the remaining limit that it reported. */
 export type KeyLimit = { accountId: string; retryAfterMs: number | undefined; left: ProviderError['left'] }
 
 export interface KeyPool {
@@ -38,13 +38,13 @@ export interface KeyPool {
   hasUsable(provider: Provider): boolean
   /**
    * The provider limited the key's rate; without `retryAfterMs` the pause gets longer each time in a row. The key pauses for the account,
-   * and for all (returns true) if nothing is left, or if {@link MIN_WITNESSES} accounts in a row had it and the provider doesn't report
-   * something left: a single account may send too many or too large requests.
+   * and for all (returns true) if the provider reports that nothing remains. If it reports no remaining limit, the key pauses for all after
+   * {@link MIN_WITNESSES} accounts in a row hit the limit: a single account may send too many or too large requests.
    */
   cool(provider: Provider, key: ProviderKey, limit: KeyLimit): boolean
   /** The provider refused the key itself. */
   takeOut(provider: Provider, key: ProviderKey, status: number): void
-  /** The provider refused the account's request, perhaps for the key: removed after {@link MIN_STRIKES} accounts in a row. */
+  /** The provider refused the account's request, perhaps for the key. After {@link MIN_STRIKES} accounts in a row, the key pauses. */
   strike(provider: Provider, key: ProviderKey, status: number, accountId: string): void
   /** A call of the account that began at `startedMs` (monotonic) succeeded. */
   noteSuccess(provider: Provider, key: ProviderKey, startedMs: number, accountId: string): void
@@ -62,11 +62,11 @@ type KeyPoolOptions = {
   /** A random number in [0, 1). */
   random?: () => number
   clock?: Clock
-  /** A key was paused, which is sent to the other gateways. */
+  /** Called when a key was paused, to inform the other gateways. */
   onRest?: (id: string, rest: KeyRest) => void
-  /** A refused key works again. */
+  /** Called when a refused key works again. */
   onRevival?: (id: string) => void
-  /** A key was refused: an operator should check it. */
+  /** Called when a provider refused a key: an operator should check the key. */
   onOut?: (provider: Provider, key: ProviderKey, status: number) => void
 }
 
@@ -75,9 +75,9 @@ export const FIRST_COOLING_MS = 2_000
 export const MAX_COOLING_MS = 60_000
 /** The pause of a refused key before one request tries it again. */
 export const OUT_MS = 300_000
-/** Several accounts don't send the same refused content by chance. */
+/** Accounts in a row that must be refused until the key counts as refused: so many don't send refused content by chance. */
 export const MIN_STRIKES = 3
-/** If a second account hits the limit, the limit isn't the first account's own. */
+/** Accounts that must hit a limit until it counts for all: a second account shows that the first one is not the cause. */
 const MIN_WITNESSES = SHARED.keyLimits.perProcess
 
 type Rest = {
@@ -92,7 +92,7 @@ type Rests = Map<string, Rest>
 type Strikes = { sinceMs: number; accountIds: Set<string> }
 
 type Pool = {
-  /** The present catalogue's providers; undefined for the first catalogue. */
+  /** The current catalogue's providers; undefined for the first catalogue. */
   providers: ReadonlyMap<string, Provider> | undefined
   rests: Rests
   own: PerAccount<Rest>
@@ -191,7 +191,7 @@ function cool(pool: Pool, provider: Provider, key: ProviderKey, { accountId, ret
   const isForAll = left === 'nothing' || (left === undefined && isMetBySeveral(pool, id, accountId))
   const rests = isForAll ? pool.rests : pool.own.of(accountId)
   const alreadyMs = restingMs(pool, rests, id)
-  // Concurrent calls hit the same limit, which counts once.
+  // Several concurrent calls may hit one limit. It counts once.
   if (alreadyMs > 0 && alreadyMs >= (retryAfterMs ?? 0)) return isForAll
   const coolings = rests.get(id)?.coolings ?? 0
   const usualMs = Math.min(MAX_COOLING_MS, FIRST_COOLING_MS * 2 ** Math.min(coolings, 10))
@@ -239,14 +239,14 @@ function coolDown({ clock }: Pool, rests: Rests, id: string, { state, forMs }: K
   rests.set(id, { state, sinceMs, untilMs: sinceMs + forMs, coolings })
 }
 
-/** A success only cancels what happened before its call began: earlier calls prove nothing about a later limit. */
+/** Ends pauses that began before the successful call did. A call says nothing about a limit that was hit after its start. */
 function noteSuccess(pool: Pool, id: string, startedMs: number, own: Rests | undefined): void {
   for (const known of [pool.strikes, pool.limits]) clear(known, id, startedMs)
   if (own) endRest(pool, own, id, startedMs)
   if (endRest(pool, pool.rests, id, startedMs)) pool.options.onRevival?.(id)
 }
 
-/** Ends the pause; returns whether it was early. */
+/** Ends a key's pause. Returns whether the key was paused until now. */
 function endRest({ clock }: Pool, rests: Rests, id: string, startedMs: number): boolean {
   const rest = rests.get(id)
   if (!rest || startedMs < rest.sinceMs) return false

@@ -1,4 +1,4 @@
-/** Measures how long targets take to begin an answer: on average, and at their slowest. Old values lose weight. */
+/** Measures each target's time until its answer begins: the average and the 99th percentile. Old values lose weight. */
 import type { Clock } from '@/lib/clock'
 import type { IsGone } from './renewal'
 
@@ -19,7 +19,7 @@ export interface Latencies {
 const SMOOTHING = 0.2
 /** An older measurement is ignored, so that a slow target gets another chance. */
 export const FORGOTTEN_AFTER_MS = 10 * 60_000
-/** The maximum and minimum numbers of calls for the percentile. With the maximum, the slowest one doesn't count. */
+/** The maximum and minimum numbers of calls for the percentile. With 100 calls, the slowest call doesn't count. */
 const SAMPLES = 100
 const MIN_KNOWN_SAMPLES = 5
 /** The percentile is updated after this many calls. */

@@ -1,4 +1,4 @@
--- Takes back what a gateway noted of a target or key, because it works again. Another gateway's note of a target stays.
+-- Deletes a gateway's note about a target or key that works again. Another gateway's note about a target stays.
 --
 -- KEYS  1 the health of everything, a hash
 -- ARGV  subject, owner, 1 if another owner's note stays

@@ -23,7 +23,7 @@ export type TierChoice = {
   models: Model[]
 }
 
-/** `kept`, or chosen again: for a stronger model, an unavailable one, one that can't serve this, or the caller's preferences. */
+/** `kept`, or the reason why the conversation's model was replaced; `unwanted`: the caller's preferences exclude it. */
 export type SessionOutcome = 'kept' | 'too-weak' | 'unavailable' | 'cannot-serve' | 'unwanted'
 
 type TierQuestion = {
@@ -42,10 +42,10 @@ type TierQuestion = {
 /** Estimated output tokens of an easy and a hard request, unless the caller's limit is lower. */
 const EASY_OUTPUT_TOKENS = 250
 const HARD_OUTPUT_TOKENS = 2_000
-/** Maximum models of one tier per plan. The hold covers the most expensive, so a longer list would hold more credit without need. */
+/** Maximum models of one tier per plan. The hold covers the most expensive one, so a longer list would hold more credit. */
 const MAX_MODELS = 3
 
-/** How much more quality a conversation's model may lack before it is replaced, which loses the provider's cache. */
+/** A conversation's model may lack this much more quality than the first choice. Replacing it would lose the provider's cache. */
 const STICKY_MARGIN = 0.1
 
 /** Makes the choice. Never fails: without data, the order is by price and stated quality. */
@@ -77,7 +77,7 @@ export function outranks({ ranking }: TierChoice, heldId: string, modelId: strin
   return qualityOf(heldId) > qualityOf(modelId)
 }
 
-/** Puts the conversation's model first in `models`, if it is available and strong enough for this request. */
+/** Puts the conversation's previous model first in `models`, if it is available and strong enough for this request. */
 function resume(ranking: readonly Ranked[], mayKeep: boolean, models: Model[], question: TierQuestion) {
   const { stickyModelId: modelId } = question
   if (modelId === undefined) return undefined
@@ -132,7 +132,7 @@ function stateOf(model: Model, { request, view, targetsOf }: TierQuestion): Cand
   }
 }
 
-/** The best few, and the best of every other provider, so that one provider's outage doesn't end the list. */
+/** The best few models, and the best model of every other provider, so that one provider's outage leaves an alternative. */
 function shortlist(ranking: readonly Ranked[], { targetsOf }: TierQuestion): Model[] {
   const providerNames = (model: Model) => targetsOf(model).map((target) => target.provider.name)
   const models = ranking.map(({ model }) => model)

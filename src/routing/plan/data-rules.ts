@@ -4,7 +4,7 @@ import { GatewayError } from '@/chat/error'
 import { type DataRule, NO_PREFERENCES, type RoutePreferences, RULE_OWNERS, type RuleOwner } from '@/chat/preferences'
 import type { PassedOver, Unmet } from './requirements'
 
-/** The request with the rules of its key before its own: a request can only add rules. */
+/** The request with its key's data rules before its own ones. A request can't remove a rule, only add some. */
 export function underRules<Request extends { preferences?: RoutePreferences }>(
   request: Request,
   rules: readonly DataRule[] | undefined,
@@ -14,7 +14,7 @@ export function underRules<Request extends { preferences?: RoutePreferences }>(
   return { ...request, preferences: { ...preferences, data: [...rules, ...(preferences.data ?? [])] } }
 }
 
-/** Whether the catalogue states that `target` obeys all rules. What it doesn't state counts as broken. */
+/** Whether the catalogue states that `target` obeys all rules. If it states nothing about a rule, the rule counts as broken. */
 export function obeys({ data = {} }: Target, rules: readonly DataRule[]): boolean {
   return rules.every((rule) => {
     if (rule.kind === 'zero-retention') return data.retentionDays === 0
@@ -24,7 +24,7 @@ export function obeys({ data = {} }: Target, rules: readonly DataRule[]): boolea
   })
 }
 
-/** Why no target of a model may answer: the rules that none of them obeys, or all rules if only together they exclude each target. */
+/** The reason why no target may answer: the rules that no target obeys. If there is no such rule, all rules together. */
 export function brokenRules(rules: readonly DataRule[], targets: readonly Target[]): Unmet {
   const obeyedByNone = rules.filter((rule) => !targets.some((target) => obeys(target, [rule])))
   const broken = obeyedByNone.length > 0 ? obeyedByNone : rules
@@ -48,7 +48,7 @@ const OWNERS: Record<RuleOwner, string> = {
   key: 'a rule of this API key',
 }
 
-/** Whose rule it is, in words; undefined for a rule of the request. */
+/** The owner of a rule, in words; undefined for a rule of the request. */
 function ownerOf({ from }: DataRule): string | undefined {
   const owner = RULE_OWNERS.find((one) => one === from)
   return owner && OWNERS[owner]

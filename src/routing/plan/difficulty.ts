@@ -1,6 +1,6 @@
 /**
- * The quality that a request needs, as a number: the score of its text, learned from public prompts, and its other traits, through a
- * logistic curve. Public collections have no tools, schemas or effort, so those weights are set by hand.
+ * Computes the difficulty of a request: the score of its text and its other traits, through a logistic curve. Weights of texts are learned
+ * from public prompts. Those have no tools, schemas or effort, so the weights of such traits are set by hand.
  */
 import type { RequestFeatures } from './read-request'
 
@@ -32,7 +32,7 @@ export function explainSignals(features: RequestFeatures): { because: string; ef
   )
 }
 
-/** 0 at 0, 1 at 2^`doublings` - 1 and above. */
+/** Scales `value` by its logarithm: 0 stays 0, and 2^`doublings` - 1 or more becomes 1. */
 function logarithm(value: number, doublings: number): number {
   return Math.min(1, Math.log2(1 + Math.max(0, value)) / doublings)
 }

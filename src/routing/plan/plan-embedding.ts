@@ -42,7 +42,7 @@ function checkLengths({ inputs, isLone }: EmbeddingRequest, { id, contextLength 
   throw tooLong(`The inputs have at least ${inAll} tokens; one request takes at most ${MAX_EMBEDDING_TOKENS} in all.`)
 }
 
-/** Only surely too long texts are refused: the provider counts exactly, and some shorten texts themselves. */
+/** The minimum tokens of an input. Only a text that is surely too long is refused: some providers shorten texts themselves. */
 function surely(input: EmbeddingInput): number {
   const tokens = estimateInput(input)
   return input.type === 'tokens' ? tokens : Math.floor(tokens * ESTIMATE_TOLERANCE)

@@ -1,4 +1,4 @@
-/** Turns the named model or tier, and fallbacks, into an ordered list of targets: all of a model, then of the next. Pure. */
+/** Turns the named model or tier, and fallbacks, into a list of targets: all targets of one model, then those of the next. Pure. */
 import { findSold } from '@/catalog/aliases'
 import { refuseUnpriceable, takesTier } from '@/catalog/priceable'
 import { takesTools } from '@/catalog/tool-allowance'
@@ -47,7 +47,7 @@ export type Plan = {
 }
 
 export type PlanOptions = Permitted & {
-  /** The caller's format, the only one possible for a request with parts that need a pass-through. */
+  /** The caller's format. Requests with parts that can't be converted only go to targets of this format. */
   clientFormat?: FormatName
   view?: RouteView
   /** The conversation's previous model, for tiers. */
@@ -153,7 +153,7 @@ type Draft = {
   options: PlanOptions
   view: RouteView
   passedOver: PassedOver[]
-  /** Whether a model is only skipped if it is certain to fail. */
+  /** Whether a model is skipped only if it is certain to fail, and not for preferences. */
   isLenient: boolean
   choice: TierChoice | undefined
 }
@@ -206,7 +206,7 @@ function fromTier(draft: Draft, tier: Tier, isPrimary: boolean): Model[] {
   return choice.models
 }
 
-/** The candidates with the required quality. The others are skipped, unless there is nothing else. */
+/** The candidates with the required quality, or all candidates if none has it. */
 function goodEnough({ request: { preferences }, passedOver }: Draft, able: readonly Model[]): readonly Model[] {
   if (!preferences?.quality) return able
   const good = able.filter((model) => !tooWeak(model, preferences))
@@ -218,7 +218,7 @@ function goodEnough({ request: { preferences }, passedOver }: Draft, able: reado
   return good
 }
 
-/** A model that `isNamed` is not replaced by a reasoning model only because reasoning was requested. */
+/** Whether a model can serve the request. If the caller named it, it needn't reason although reasoning was requested. */
 function canServe(draft: Draft, model: Model, isNamed: boolean): boolean {
   const unmet: Unmet[] = []
   const obstacle = forbids(draft.options, model)
@@ -255,7 +255,7 @@ function wrongTarget({ request, options }: Draft, { targets }: Model): Unmet {
   return { requirement: 'format', isFirm: true, detail: `is served in another format, which cannot carry ${parts}` }
 }
 
-/** Omitting these fields would change the answer, and the caller has not allowed that. */
+/** The reason to skip a model of another format: it lacks fields that change the answer, and the caller has not allowed that. */
 function lossless({ bound = [], stream }: ChatRequest): Unmet {
   const fields = bound.slice(0, MAX_NAMED_PARTS).map(({ field }) => field)
   const where =

@@ -16,9 +16,9 @@ type Judged = {
   stream: boolean
 }
 
-/** Our estimate may be too low by this factor, so a request near a higher price list is judged by that. */
+/** Our estimate may be too low by this factor. So the price is that of the input length times this factor. */
 const ESTIMATE_TOLERANCE = 1.25
-/** Maximum names in one message. */
+/** Maximum providers that one error message names. */
 const MAX_NAMED = 8
 
 /** Throws `invalid_request` for names of providers that do not exist. */
@@ -33,7 +33,7 @@ export function checkProviderNames({ providers }: Catalog, preferences: RoutePre
   }
 }
 
-/** Whether the caller lets `target` answer. */
+/** Whether the caller's preferences allow `target` to answer. */
 export function isWanted(target: Target, preferences: RoutePreferences): boolean {
   return isNamed(target, preferences) && (preferences.data === undefined || obeys(target, preferences.data))
 }
@@ -47,7 +47,7 @@ export function isOrdered(preferences: RoutePreferences | undefined): boolean {
   return preferences !== undefined && (preferences.order.length > 0 || preferences.sort !== undefined)
 }
 
-/** Why none of `targets` may answer. */
+/** The reason why the preferences exclude all of `targets`. */
 export function noneWanted(targets: readonly Target[], preferences?: RoutePreferences): Unmet {
   if (preferences?.data && targets.some((target) => isNamed(target, preferences)))
     return brokenRules(preferences.data, targets)
@@ -95,7 +95,7 @@ export function arrangeTargets(targets: readonly Target[], judged: Omit<Judged, 
   })
 }
 
-/** A tier's candidates in the requested order, else as ranked; `isBelow` if none has the quality: then the best comes first. */
+/** A tier's candidates in the requested order, else as ranked. `isBelow`: none has the requested quality, so the best comes first. */
 export function arrangeCandidates(ranking: readonly Ranked[], judged: Judged, isBelow: boolean): Ranked[] {
   const keys = new Map(ranking.map((ranked) => [ranked, sortKey(ranked, judged, isBelow)]))
   return ranking.toSorted((one, other) => {
@@ -116,7 +116,7 @@ function sortKey({ model, estimatedCost }: Ranked, judged: Judged, isBelow: bool
   return Math.min(...judged.targetsOf(model).map((target) => slownessOf(target, judged)))
 }
 
-/** The number to sort by: higher is worse, and unknown is worst. A model has one price at all of its targets. */
+/** The number to sort targets by: higher is worse, and unknown is worst. Price is missing, since all targets of a model have one price. */
 function slownessOf(target: Target, { preferences, view, stream }: Omit<Judged, 'targetsOf'>): number {
   switch (preferences.sort) {
     case 'latency':
@@ -133,7 +133,7 @@ function placeOfModel(model: Model, { preferences, targetsOf }: Judged): number 
   return Math.min(...targetsOf(model).map((target) => placeOf(preferences, target)))
 }
 
-/** An unnamed provider comes after all named ones. */
+/** The provider's place in the caller's order. Unnamed providers come last. */
 function placeOf({ order }: RoutePreferences, { provider }: Target): number {
   const place = order.indexOf(provider.name)
   return place === -1 ? order.length : place

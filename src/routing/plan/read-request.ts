@@ -10,11 +10,11 @@ export type RequestKind = 'chat' | 'code' | 'mathematics' | 'extraction' | 'tool
 /** Strengths are from 0 to 1. */
 export type RequestFeatures = {
   inputTokens: number
-  /** The user's turn that counts as the hardest: 0 is the last with text, 1 the one before. */
+  /** The place of the hardest of the user's turns: 0 is the last turn with text, 1 the turn before. */
   turnsBack: number
   /** Characters of the turn that decided the difficulty. */
   promptChars: number
-  /** The number of these characters in the instruction's material. */
+  /** The number of these characters that are material, and not instruction. */
   materialChars: number
   /** The score of its text, before the logistic curve: at 0, easy and hard are equally likely. */
   text: number
@@ -22,7 +22,7 @@ export type RequestFeatures = {
   tools: number
   hasImages: boolean
   hasSchema: boolean
-  /** -1 the caller disabled reasoning, 0 did not set it, 1 requested much. */
+  /** -1: the caller disabled reasoning; 0: not set; 1: requested much reasoning. */
   effort: number
   code: number
   mathematics: number
@@ -92,7 +92,7 @@ function hardestTurn({ turns }: ChatRequest) {
   let chance = chanceOf(score.sum)
   for (const [index, { texts }] of earlier.entries()) {
     const weight = DECAY ** (index + 1 < MAX_TURNS_BACK ? index + 1 : FIRST_TURNS_BACK)
-    // Even the maximum would not count for more.
+    // An older turn counts less: even the highest score would not exceed the one found.
     if (weight <= chance) break
     const older = sampleTexts(texts)
     const olderScore = scoreText(older.text, older.chars)

@@ -63,10 +63,10 @@ export function refuseUntakenTools(
   throw invalidRequest(`${what}: no price covers it here, or the model speaks another format. ${others}.`, field)
 }
 
-/** Ensures that requests name a model of their kind; errors name the right endpoint. */
+/** The endpoints for embeddings, as errors name them. */
 const EMBEDDING_PATHS = 'POST /v1/embeddings, or models/{model}:embedContent and :batchEmbedContents'
 
-/** What a model of each kind does, and where it is asked. */
+/** For each kind of model, its use and its endpoint, as errors name them. */
 const USES: Readonly<Record<ModelKind, string>> = {
   chat: 'is a chat model: send it chat requests.',
   embedding: `embeds texts and answers no conversation. Ask it at ${EMBEDDING_PATHS}.`,
@@ -108,7 +108,7 @@ const NOT_SERVED: Unmet = {
   detail: 'is served by providers that this API key may not use',
 }
 
-/** Redis has only the intersection of the three lists, so the message can't say which one is the narrowest. */
+/** Redis has only the intersection of the lists of key, member and account. So the message can't say which list excludes the model. */
 const WHERE_FROM =
   'The key’s own list, or the rules for all keys of its member or its account, leave it out: GET /v1/key says what they allow together.'
 

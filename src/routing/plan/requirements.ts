@@ -88,7 +88,7 @@ export function ruledOut(model: Model, requirements: Requirements): Unmet[] {
     const detail = `writes at most ${model.maxOutputTokens} output tokens, not ${outputTokens}`
     unmet.push({ requirement: 'max-output', isFirm: false, detail })
   }
-  // A limit above the model's own is that requirement's fault, not the context's.
+  // An output limit above the model's own is reported as another requirement, so it doesn't count here.
   const output = Math.min(outputTokens ?? 0, model.maxOutputTokens)
   if (Math.floor(inputTokens * ESTIMATE_TOLERANCE) + output > model.contextLength) {
     const detail = `has a context of ${model.contextLength} tokens; the request needs about ${inputTokens + output}`
@@ -136,7 +136,7 @@ function addNeed(block: ContentBlock, capabilities: Set<Capability>): void {
   }
 }
 
-/** Every model reads a text file as text. */
+/** The capability that a file needs; none for a text file, which every model reads as text. */
 function fileNeed({ source }: FileBlock): Capability | undefined {
   if (source.type === 'text') return undefined
   const kind = 'mediaType' in source ? source.mediaType?.split('/')[0] : undefined

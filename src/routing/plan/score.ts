@@ -1,6 +1,6 @@
 /**
- * Ranks the candidates of a tier for one request: the quality it needs against price, observed latency and health. A strategy is a set of
- * default weights and the quality it demands for difficult requests; the catalogue may change every weight.
+ * Ranks the candidates of a tier for one request: by missing quality, price, observed latency and health. A strategy is a set of default
+ * weights and the quality that it demands for difficult requests. The catalogue may change every weight.
  */
 import { pricesFor } from '@/catalog/price'
 import type { Model } from '@/catalog/types'
@@ -42,13 +42,13 @@ const STRATEGIES: ReadonlyMap<string, Strategy> = new Map([
   ['cheap', { weights: { quality: 2.5, price: 1.5, latency: 0.2, health: 2 }, demand: 0.7 }],
 ])
 
-/** Even the hardest request doesn't need the highest quality at any price: the cheapest of the good models is enough. */
+/** Maximum quality that a request demands. For the hardest request, the cheapest of the good models is enough. */
 const MAX_DEMAND = 0.82
 const NOTHING_BELOW = 0.32
 const ALL_FROM = 0.6
 /** Smaller differences in quality are not stretched to the whole scale. */
 const MIN_QUALITY_RANGE = 0.25
-/** The ratio (4) that values must span before the greatest counts fully against a model. */
+/** If the values span at least this ratio (4), the greatest value gets the full penalty. */
 const MIN_LOG_RANGE = Math.log(4)
 /** The health penalty of an unavailable model, so that it is tried last. */
 const UNUSABLE_HEALTH = 10
@@ -88,7 +88,7 @@ export function rankCandidates(
   return ranked.sort((left, right) => right.score - left.score)
 }
 
-/** Difficulties are probabilities, which are rarely extreme: below one limit no quality is demanded, above another all. */
+/** The share of the maximum quality to demand: 0 below one difficulty, 1 above another, since difficulties are rarely extreme. */
 function decisiveness(difficulty: number): number {
   return Math.min(1, Math.max(0, (difficulty - NOTHING_BELOW) / (ALL_FROM - NOTHING_BELOW)))
 }
@@ -105,7 +105,7 @@ function qualityOf(model: Model, price: number): number {
   return model.quality ?? 0.4 + 0.5 * price
 }
 
-/** Unknown latency counts as medium; without any data, more expensive models count as somewhat slower. */
+/** Latencies from 0 to 1. An unknown one counts as medium. Without any data, more expensive models count as somewhat slower. */
 function latencyScale(candidates: readonly Candidate[], prices: readonly number[]): readonly number[] {
   const known = candidates.flatMap(({ latencyMs }) => latencyMs ?? [])
   if (known.length === 0) return prices.map((price) => price / 2)

@@ -1,4 +1,4 @@
-/** Identifies a conversation by the caller's name or earlier turns, so that tier and provider key stay. Only digests are returned. */
+/** Identifies a conversation by the caller's name or earlier turns, so that it keeps its model and provider key. Returns only digests. */
 import type { ChatRequest } from '@/chat/request'
 import { sha256Hex } from '@/lib/ids'
 import { sampleTexts } from '@/routing/difficulty/sample'
@@ -17,7 +17,7 @@ export type Session = {
 
 /** The number of the user's turns in a digest, besides the first. */
 const TURNS_TOLD_APART = 4
-/** Only the beginning of the system prompt: later text may contain the time of day. */
+/** Characters of the system prompt in a digest: only its beginning, since later text may contain the time of day. */
 const SYSTEM_CHARS = 1_000
 const DIGEST_CHARS = 32
 

@@ -10,24 +10,24 @@ export interface SessionKeeper {
   set(key: string, value: string, ttlSeconds: number): Promise<unknown>
 }
 
-/** Whether the model with this id is stronger than the new one, and could have served as well. */
+/** Whether the model with this id is stronger than the new one, and could have served the request too. */
 type Outranks = (heldModelId: string) => boolean
 
 export interface Stickiness {
-  /** The conversation's model, or undefined; asks Redis only if this process may not know. */
+  /** The conversation's model, or undefined. Asks Redis only if this process doesn't know the latest one. */
   recall(session: Session): Promise<string | undefined>
   /** Notes that this model answered, unless the conversation already has a stronger one. Returns at once. */
   remember(session: Session, modelId: string, outranks: Outranks): void
 }
 
-/** After a longer pause, a conversation has lost its prompt cache anyway. */
+/** Time for which a model is remembered. After a longer pause, the provider's prompt cache has expired anyway. */
 export const SESSION_SECONDS = 15 * 60
 export const MAX_SESSIONS = 50_000
 /** Maximum wait of a request for Redis. */
 const RECALL_TIMEOUT_MS = 25
 /** Known models are written to Redis again at this interval. */
 const REFRESH_MS = 60_000
-/** Time in which another gateway is assumed not to have changed a named conversation's model. */
+/** For this time after a read, a named conversation's model is used without asking Redis again. */
 const TRUST_MS = 1_000
 
 type Entry = { modelId: string; atMs: number; sharedAtMs: number; readAtMs: number }
@@ -78,7 +78,7 @@ async function askKeeper(keeper: SessionKeeper, session: string): Promise<string
   return (await withDeadline(asked, RECALL_TIMEOUT_MS, () => null)) ?? undefined
 }
 
-/** Another gateway may have moved a named conversation to a stronger model meanwhile, which stays. */
+/** Writes the conversation's model to Redis, unless another gateway has meanwhile chosen a stronger one. */
 async function tellKeeper(
   keeper: SessionKeeper,
   { to, isNamed }: Session,

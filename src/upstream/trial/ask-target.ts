@@ -17,7 +17,7 @@ import type { Probe } from './probes'
 /** `firstTokenMs`: from sending to the first piece of a streamed answer; undefined for a whole answer. */
 type TrialAnswer = { kind: 'answered'; response: ChatResponse; firstTokenMs: number | undefined }
 
-/** Enough for a model that reasons first; no answer should be longer than a word. */
+/** Maximum output tokens of a test: enough for a model that reasons before its answer of one word. */
 const MAX_OUTPUT_TOKENS = 2_000
 const MAX_ANSWER_BYTES = 1024 * 1024
 const TIMEOUT_MS = 60_000

@@ -12,7 +12,7 @@ export type Probe = {
   needs?: Capability
   /** The request, without its output limit. */
   asks: Pick<ChatRequest, 'stream' | 'turns' | 'tools' | 'output'> & Pick<Partial<ChatRequest>, 'toolChoice'>
-  /** Why the answer is wrong; undefined if it is right. */
+  /** The answer's fault as text; undefined if the answer is right. */
   fault(response: ChatResponse): string | undefined
 }
 

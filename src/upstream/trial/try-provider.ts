@@ -18,7 +18,7 @@ export type Trial = Record<ProbeName, Verdict> & {
   firstTokenMs: number | null
   /** The cost of the answers by the catalogue; null if it states none. */
   cost: Nano | null
-  /** The failed test, and the reason. */
+  /** The failed tests with their reasons. */
   faults: { of: ProbeName | 'usage'; why: string }[]
 }
 
@@ -44,7 +44,7 @@ export async function tryProvider(catalog: Catalog, name: string): Promise<Trial
   return trials
 }
 
-/** Sends one request after another, so that a small account's limits don't matter. */
+/** Tests one target. Requests are sent one after another, so that they fit into the limits of a small account. */
 async function tryTarget(model: Model, target: Target): Promise<Trial> {
   const untried = {
     text: 'untried',
