@@ -115,7 +115,7 @@ export const orders = pgTable(
     accountId: text('account_id').notNull(),
     method: text('method').$type<OrderMethod>().notNull(),
     provider: text('provider'),
-    /** The account that must receive the money: an IBAN, or the provider's id of the payment. */
+    /** What an incoming payment must match: our IBAN, or the provider's id of the payment. */
     payee: text('payee'),
     /** The page or account number that the provider assigned to this order; null if there is none. */
     paymentUrl: text('payment_url'),

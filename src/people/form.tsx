@@ -1,5 +1,6 @@
 /** The inputs of settings forms, made from the settings' rows. */
 import { Checkbox, NumberInput, Textarea, TextInput } from '@mantine/core'
+import type { JSX } from 'react'
 import { ModelsField, ProvidersField } from '@/dashboard/components/fields/allowed-fields'
 import type { Field } from '@/people/keys/fields'
 import { today } from './form-values'
@@ -15,7 +16,7 @@ type FieldInputProps = {
 }
 
 /** The input of one setting. */
-export function FieldInput({ field, input, ...own }: FieldInputProps) {
+export function FieldInput({ field, input, ...own }: FieldInputProps): JSX.Element {
   const { kind, label, wire } = field
   const { placeholder = field.example, help: description = field.help, max = field.most } = own
   const named = { label, description, ...input }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { inputTokens, readCount, ZERO_USAGE } from '@/chat/usage'
 
-test('the input count has all tokens read, cached or not, without tokens written to the cache', () => {
+test('the input count is the sum of uncached, read and written tokens, without the output', () => {
   const usage = { uncached: 1, cacheRead: 10, cacheWrite5m: 100, cacheWrite1h: 1_000, output: 10_000, reasoning: 5_000 }
   expect(inputTokens(usage)).toBe(1_111)
   expect(inputTokens({ ...ZERO_USAGE, output: 7, reasoning: 7 })).toBe(0)

@@ -150,7 +150,7 @@ describe('a body is not read', () => {
   })
 })
 
-test('for an account whose large bodies are refused the ledger is asked once a second; for small bodies each time', async () => {
+test('while the large bodies of an account are refused, they ask the ledger once a second; each small body asks it', async () => {
   let asked = 0
   const ledger = {
     ...gateway.gateway.deps.ledger,

@@ -80,7 +80,7 @@ test('a settlement sent again is charged once if the flusher has committed befor
   await expectOneCharge()
 })
 
-test('a settlement sent again is charged once if the account was loaded first, and the flusher committed then', async () => {
+test('a settlement sent again is charged once if the flusher commits after the account was loaded', async () => {
   await bench.ledger.readBalance(payer.accountId)
   commit()
   expect(await settleAgain()).toEqual({ kind: 'already_settled' })

@@ -20,7 +20,7 @@ export function renderAudio(): string {
 
 1. the provider is asked for events, which state the usage; the client gets what it asked for
 2. the provider is asked for \`json\`, which states the usage
-3. a model that cannot stream answers as a whole
+3. a model without streams answers as a whole
 4. left out, and named in \`x-svc-left-out\`
 `
 }

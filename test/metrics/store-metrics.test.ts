@@ -33,6 +33,8 @@ const called = (operation: string) => `svc_redis_duration_seconds_count{operatio
 
 test('a request counts as a reserve, a settle and an acknowledgement', async () => {
   await (await ask()).text()
+  // Its charge may be written and booked after its answer.
+  await until(async () => ((await scrape()).get(called('acknowledge')) ?? 0) >= 1, 'the first request to be booked')
   const before = await scrape()
   expect((await ask()).status).toBe(200)
   await until(async () => {

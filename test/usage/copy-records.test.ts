@@ -121,7 +121,7 @@ function waiting(): Promise<{ pid: number }[]> {
     WHERE datname = current_database() AND query LIKE 'COPY usage_records%' AND wait_event_type = 'Lock'`
 }
 
-test('a record that another writer also books exists once, and the rest of the batch is booked', async () => {
+test('a record that two writers book is stored once, and the rest of the batch is booked', async () => {
   expect(await whileItWaits(usageRecord({ holdId: 'hold_raced' }), async () => {})).toBe(1)
   expect(await rows()).toHaveLength(2)
 })

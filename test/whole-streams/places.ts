@@ -97,12 +97,12 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
       'of the whole arguments what no piece has brought (test/formats/responses/provider-side/decode-stream.test.ts)',
   },
   'src/formats/responses/repair-stream.ts': { 'edits.length =': 'the changes of the event before, which were made' },
-  'src/http/idempotency/claims.ts': {
+  'src/http/idempotency/header.ts': { MAX_KEY_CHARS: 'a longer key is refused' },
+  'src/http/idempotency/kept-answers.ts': {
     MAX_ANSWER_BYTES:
       'a longer answer is not kept: asking again says so, and is not charged (test/http/idempotency/answer-once.test.ts)',
     MAX_DROPS: 'an answer without room is not kept: asking again says so',
   },
-  'src/http/idempotency/header.ts': { MAX_KEY_CHARS: 'a longer key is refused' },
   'src/http/idempotency/resent-claims.ts': {
     MAX_KNOWN: 'of which claims a store that comes back is told: what it has kept is there all the same',
     MAX_KNOWN_BYTES: 'an answer without room is sent again as charged: asking again says so, and is not charged',

@@ -36,7 +36,7 @@ async function suggest(values: Values, environment: Environment): Promise<Comman
   const marginPercent = readMargin(values)
   const file = values.file === undefined ? `catalog-${name}.json` : readText(values, 'file', MAX_PATH_CHARS)
   const only = values.models === undefined ? undefined : readText(values, 'models', MAX_NAMES_CHARS).split(',')
-  // Commands about a catalogue that sells already need not load lists of thousands of prices.
+  // Imported here, since the other commands don't need these lists of thousands of prices.
   const { publicModels, suggestedProvider, suggestedProviders } = await import(
     '@/catalog/public-prices/suggested-providers'
   )

@@ -5,7 +5,7 @@ import { citationOf } from './converse-citations'
 import { tierOfAnswer } from './converse-tiers'
 import { listOf } from './messages-body'
 
-/** Converse stop reasons that messages lacks; the others have the same names. */
+/** Converse stop reasons that the `messages` format does not have; the others have the same names. */
 const REFUSALS: ReadonlySet<unknown> = new Set(['content_filtered', 'guardrail_intervened'])
 const FAULTS: ReadonlySet<unknown> = new Set(['malformed_model_output', 'malformed_tool_use'])
 /** A placeholder: the gateway replaces it with the public model name. */

@@ -61,7 +61,7 @@ export class RepeatPattern {
     this.counter = undefined
   }
 
-  /** The repeats at the start of `text`, which begins with an event, and the position after them. The decoder reads their counts. */
+  /** The repeated events at the start of `text`, and the position after them. The decoder reads the token counts in them. */
   find(text: string): { repeats: Repeats; end: number } | undefined {
     const { latest } = this
     if (!this.isKnown || !latest) return undefined

@@ -76,7 +76,7 @@ function toParameter({ examples, schema, ...parameter }: JsonObject, { shelf }: 
   return { ...parameter, schema: shelf.refer({ ...(schema as JsonObject), ...(examples && { examples }) }) }
 }
 
-/** Whether the plugin generated the body types: it adds form and text to every route without a parser. Ours have one type. */
+/** Whether the plugin made up the content types: it adds form and text to every route without a parser. We declare only one type. */
 function isGenerated(content: Content): boolean {
   return 'multipart/form-data' in content && 'application/json' in content
 }

@@ -87,7 +87,7 @@ class RequestShare {
     if (!this.held) throw busy()
   }
 
-  /** Called before the body is parsed. A large paid body only waits if it is slow to parse. Throws `overloaded` too. */
+  /** Called before the body is parsed. The body of a paid request only waits if it is slow to parse. Throws `overloaded`. */
   beforeParse({ bytes, dearValues }: BodySize): Promise<void> | undefined {
     return this.takeTurn({ bytes: this.parts.isFree ? bytes : 0, dearValues })
   }

@@ -1,4 +1,4 @@
--- Extends open holds and records each request's progress, which expire charges if the gateway dies. A deadline never moves back.
+-- Extends open holds and records each request's progress: expire.lua charges it if the gateway dies. A deadline never moves back.
 -- "Upstream reached" stays true. The last recorded cost counts.
 --
 -- KEYS  1 deadlines · 2… holds

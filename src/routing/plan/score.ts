@@ -88,7 +88,7 @@ export function rankCandidates(
   return ranked.sort((left, right) => right.score - left.score)
 }
 
-/** The share of the maximum quality to demand: 0 below one difficulty, 1 above another, since difficulties are rarely extreme. */
+/** The share of the maximum quality to demand, from 0 to 1. Easy texts get 0 and hard ones 1: difficulties are rarely extreme. */
 function decisiveness(difficulty: number): number {
   return Math.min(1, Math.max(0, (difficulty - NOTHING_BELOW) / (ALL_FROM - NOTHING_BELOW)))
 }

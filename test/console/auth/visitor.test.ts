@@ -34,7 +34,7 @@ describe('headers passed to the sign-in library', () => {
     expect(headersOf(visitor({})).get('user-agent')).toBe('')
   })
 
-  test('a request without a cookie has none', () => {
+  test('no cookie header is passed on if the request has none', () => {
     expect(headersOf(visitor({})).has('cookie')).toBe(false)
   })
 })

@@ -196,7 +196,7 @@ describe('acknowledged settlements', () => {
     expect([events.at(0), events.at(-1)]).toEqual(['settlement_unacknowledged', 'settlement_acknowledged'])
   })
 
-  test('a disconnect that may be free is sent again with the first decision', async () => {
+  test('a settlement of a possibly free disconnect is sent again with the first decision about its cost', async () => {
     outcome = { kind: 'settled', overrun: false, record: usageRecord({ cost: nano(0) }) }
     const settlement = { ...payer, holdId: 'a', cost: nano(5), tokens: 1, facts: FACTS, freePerHour: 3 }
     expect(await settler.resolve({ kind: 'settle', settlement })).toEqual(outcome)

@@ -207,7 +207,7 @@ describe('a request for pictures', () => {
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('for a conversation is refused by a model of pictures', async () => {
+  test('a conversation with a model of pictures is refused', async () => {
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' },

@@ -10,7 +10,7 @@ import { checkItem, typeOfItem, type WireRequest } from './wire'
 
 type PlacedTool = { tool: JsonObject; path: string }
 
-/** Tools that the hub supports, and `others`, which a provider knows by type. Other formats may omit the `dropped` tools. */
+/** `tools` exist in the hub; `others` run at a provider, which knows their type; `dropped` may be omitted for other formats. */
 export type DecodedTools = {
   tools: Tool[]
   others: PlacedTool[]

@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/jso
 import { decodeItem } from './decode-content'
 
 const FAILED: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled'])
-/** Statuses of an unfinished answer. A request without a stream never gets its rest. */
+/** Statuses of an unfinished answer. Without a stream, the rest of the answer never arrives. */
 const UNFINISHED: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress'])
 
 /** Decodes an answer. Undefined if `body` has another shape, or is a response that failed (with status 200) or has not started. */

@@ -3,7 +3,7 @@
 -- NEEDS  prelude: call match MAX_AMOUNT integer
 -- BEFORE load-account load-key load-payer
 
--- Sums the open holds whose deadlines member begins with `prefix`, without those in `excluded`. Returns sum and count.
+-- Sums the open holds whose entry in the deadlines begins with `prefix`, without those in `excluded`. Returns sum and count.
 local function sumOpenHolds(deadlinesName, prefix, excluded)
   local sum, count = 0, 0
   for _, member in ipairs(call('ZRANGE', deadlinesName, 0, -1)) do

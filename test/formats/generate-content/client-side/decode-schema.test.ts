@@ -6,7 +6,7 @@ import { encodeSchema } from '@/formats/generate-content/provider-side/encode-sc
 import type { JsonObject } from '@/lib/json'
 
 describe('decodeSchema', () => {
-  test('types, nullable, counts and both spellings are decoded; property names stay', () => {
+  test('types, nullable, counts and keywords in either spelling are decoded; property names are not changed', () => {
     const schema = {
       type: 'OBJECT',
       property_ordering: ['first_name'],

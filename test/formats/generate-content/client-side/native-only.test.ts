@@ -7,7 +7,6 @@ test('fields that only a provider of this format supports are listed and kept', 
     cachedContent: 'cachedContents/1',
     tools: [{ functionDeclarations: [{ name: 'a' }] }, { google_search: {} }],
     generationConfig: {
-      responseModalities: ['TEXT', 'IMAGE'],
       responseMimeType: 'text/x.enum',
       mediaResolution: 'LOW',
     },
@@ -17,7 +16,6 @@ test('fields that only a provider of this format supports are listed and kept', 
   expect(request.nativeOnly).toEqual([
     'cachedContent',
     'generationConfig.responseMimeType (text/x.enum)',
-    'generationConfig.responseModalities',
     'tools[1] (googleSearch)',
     'contents[0].parts[2] (unheardOf)',
   ])
