@@ -100,6 +100,12 @@ export async function renewLeases(
     WHERE l.batch_id = r.batch_id AND l.place = r.place AND l.tries = r.tries AND l.state = 'running'`
 }
 
+/** Whether the charge of this request is in the history, where {@link endLine} reads a cost that nobody else knows. */
+export async function isBooked({ sql }: Database, requestId: string): Promise<boolean> {
+  const rows = await sql`SELECT 1 FROM usage_records WHERE event_id = ${requestId}`
+  return rows.length > 0
+}
+
 /** Lets a line wait again. `cleared`: its tries up to this number cost nothing. Has no effect if another gateway has claimed it. */
 export async function putBack(
   { sql }: Database,

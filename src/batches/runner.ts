@@ -20,6 +20,7 @@ import {
   dueBatches,
   endLine,
   endUnrun,
+  isBooked,
   putBack,
   renewLeases,
   requestIdOfTry,
@@ -189,7 +190,7 @@ export function createBatchRunner({
       const requestId = requestIdOfTry(id, place, earlier)
       const fate = await ledger.sealFate({ ...payer, holdId: requestId })
       if (fate.kind === 'free') continue
-      if (fate.kind !== 'charged' || fate.sinceMs <= STORE_GRACE_MS) {
+      if (fate.kind !== 'charged' || fate.sinceMs <= STORE_GRACE_MS || !(await isBooked(database, requestId))) {
         await putBack(database, id, line, { waitMs: UNDECIDED_MS, cleared: earlier - 1, faults })
         return false
       }

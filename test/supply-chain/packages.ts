@@ -1,5 +1,5 @@
 /** Every package that the lockfile pins, with what its own folder says of its licence and its install scripts. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** One pinned package. `alias`: under which name it is installed, where that is not its own. */
@@ -43,7 +43,7 @@ async function readPackage(key: string, [id, , , integrity]: Lock['packages'][st
     name: id.slice(0, at),
     version: id.slice(at + 1),
     sha512: Buffer.from(integrity.replace(/^sha512-/, ''), 'base64').toString('hex'),
-    licence: manifest && licenceOf(manifest),
+    licence: manifest && licenceOf(manifest, join(ROOT, path, 'LICENSE')),
     installScripts: INSTALL_SCRIPTS.filter((name) => manifest?.scripts?.[name] !== undefined),
     path,
   }
@@ -55,8 +55,12 @@ function pathOf(key: string): string {
   return names.map((name) => `node_modules/${name}`).join('/')
 }
 
-function licenceOf({ license, licenses }: Manifest): string {
+/** What the manifest states, else what the first line of the licence file names. */
+function licenceOf({ license, licenses }: Manifest, file: string): string {
   if (typeof license === 'string') return license
   const all = license ? [license] : (licenses ?? [])
-  return all.map(({ type }) => type).join(' AND ') || 'unknown'
+  const stated = all.map(({ type }) => type).join(' AND ')
+  if (stated !== '') return stated
+  const isMit = existsSync(file) && readFileSync(file, 'utf8').startsWith('MIT License')
+  return isMit ? 'MIT' : 'unknown'
 }
