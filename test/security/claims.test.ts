@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
-import { changesAt, changesBy, KNOWN_SECONDS } from '@/console/auth/limits'
+import { KNOWN_SECONDS } from '@/console/auth/limits'
 import { MAX_WEBHOOK_BYTES, WEBHOOK_TOLERANCE_SECONDS } from '@/console/orders/deposits/webhook-signature'
 import { KEEP_MS, MAX_ANSWER_BYTES } from '@/http/idempotency/kept-answers'
 import { LEAST_ACCOUNT_BYTES, LEAST_CLAIMS } from '@/http/idempotency/room'
@@ -11,9 +11,8 @@ import { KNOWN_IDLE_SECONDS } from '@/http/silence'
 import { LARGE_BYTES } from '@/http/unpaid'
 import { PARSED_BOUNDS, TEXT_BOUNDS } from '@/lib/json'
 import { OWN_TURN_BYTES } from '@/lib/wait/own-turn'
-import { SHARED } from '@/limits/shared-resources'
 import { COPY_SECONDS } from '@/stored-responses/copies'
-import { MAX_CHAIN_BYTES, MAX_CHAIN_LINKS, MAX_CHAIN_VALUES, MAX_REFERENCES } from '@/stored-responses/limits'
+import { MAX_REFERENCES } from '@/stored-responses/limits'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const KIB = 1024
@@ -44,20 +43,16 @@ const CLAIMS: readonly [name: string, claim: string][] = [
   ],
   ['copies of stored answers', COPY_SECONDS === 600 ? 'and for ten minutes in Redis' : 'another time'],
   [
-    'what only providers read',
-    `of items for providers only, everything up to ${constant('formats/responses/client-side/stored/kept-items.ts', 'MAX_UNREAD_CHARS') / KIB} KiB a request`,
+    'items that only providers read',
+    `up to ${constant('formats/responses/client-side/stored/kept-items.ts', 'MAX_UNREAD_CHARS') / KIB} KiB of other items`,
   ],
-  [
-    'conversations',
-    `at most ${n(MAX_CHAIN_LINKS)} answers, ${MAX_CHAIN_BYTES / MIB} MiB and ${n(MAX_CHAIN_VALUES)} JSON values, summed up before anything is read, and names at most ${n(MAX_REFERENCES)} items`,
-  ],
-  ['long conversations', `From ${LARGE_BYTES / KIB} KiB on, the account's credit must cover`],
+  ['stored items', `names at most ${n(MAX_REFERENCES)} stored items`],
+  ['long conversations', `From ${LARGE_BYTES / KIB} KiB on, a stored conversation is read only if`],
   [
     'kept answers',
-    `for ${KEEP_MS / 3_600_000} hours, for keys of the same account: at most ${MAX_ANSWER_BYTES / MIB} MiB each, ${SHARED.keptAnswers.perAccount / MIB} MiB and ${n(SHARED.idempotencyKeys.perAccount)} keys per account`,
+    `in Redis for ${KEEP_MS / 3_600_000} hours, for keys of the same account. They outlive a \`DELETE\` of the response. An answer may have ${MAX_ANSWER_BYTES / MIB} MiB`,
   ],
   ['kept answers in a full store', `an answer may have ${LEAST_ACCOUNT_BYTES / KIB} KiB; beyond three quarters none`],
-  ['signatures', `${SHARED.signatures.perAccount / MIB} Mi | – | – | not stored: the conversation continues without`],
   ['keys in a full store', `fewer beyond half of \`REDIS_FULL_PERCENT\`, ${n(LEAST_CLAIMS)} beyond three quarters`],
   [
     'silent connections',
@@ -67,14 +62,11 @@ const CLAIMS: readonly [name: string, claim: string][] = [
     'bodies of the dashboard',
     `up to ${constant('console/http/guard.ts', 'FORM_BYTES') / KIB} KiB of a body, or the route's own limit`,
   ],
-  ['free answers', `at least ${SHARED.freeAnswers.perAccount}. Refused requests`],
   ['strangers', `Invalid keys: ${constant('http/unpaid.ts', 'STRANGERS_PER_MINUTE')} a minute for each address`],
   ['large bodies', `A body above ${LARGE_BYTES / KIB} KiB, and any body`],
   ['steps of large bodies', `a processing step of a body above ${OWN_TURN_BYTES / KIB} KiB`],
   ['passwords', `**Passwords** have ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters`],
   ['who is known', `within ${KNOWN_SECONDS / 86_400} days from the same address`],
-  ['changes', `One person may make ${changesBy('').max} changes a minute`],
-  ['changes of an account', `the people of one account ${changesAt('').max}.`],
   ['webhooks', `at most ${MAX_WEBHOOK_BYTES / KIB} KiB and ${WEBHOOK_TOLERANCE_SECONDS} seconds old`],
   ['waiting in line', `behind at most ${constant('accounts/passwords.ts', 'MAX_WAITING')} others`],
 ]
