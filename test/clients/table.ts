@@ -14,7 +14,7 @@ export function renderLibraries(): string {
   const rows = [...LIBRARIES.map(rowOf), ...PYTHON_LIBRARIES.map(pythonRowOf), ...JAVA_LIBRARIES.map(javaRowOf)]
   return `## Client libraries
 
-Each library is tested with providers of all four formats, whole and streamed. Only the key and the base address are changed.
+Each library is tested with providers of all four formats, whole and streamed.
 
 - ✓ tested
 - · the library lacks it

@@ -1,4 +1,4 @@
-/** The part of docs/COMPATIBILITY.md on sound; test/gateway/media/ and test/clients/audio.test.ts prove it. */
+/** The part of docs/COMPATIBILITY.md on audio; test/gateway/media/ and test/clients/audio.test.ts prove it. */
 
 /** The section. */
 export function renderAudio(): string {
@@ -8,7 +8,7 @@ export function renderAudio(): string {
 
 | | |
 |---|---|
-| bytes of speech as they come, \`response_format\`, \`speed\`, \`instructions\` | ✓ |
+| speech, \`response_format\`, \`speed\`, \`instructions\` | ✓ |
 | \`stream_format: "sse"\` | ✓ |
 | speech of a model priced by tokens | ✓¹ |
 | \`json\`, \`verbose_json\`, \`diarized_json\`, \`srt\`, \`vtt\` | ✓ |
@@ -18,9 +18,9 @@ export function renderAudio(): string {
 | fields that are not listed | ~⁴ |
 | another model as a fallback | ✗ |
 
-1. the provider is asked for events, which state the usage; the client gets what it asked for
-2. the provider is asked for \`json\`, which states the usage
-3. a model without streams answers as a whole
-4. left out, and named in \`x-svc-left-out\`
+1. the provider sends events, which state the usage; the client gets the requested form
+2. the provider sends \`json\`, which states the usage
+3. a model without streams sends a whole answer
+4. omitted, and named in \`x-svc-left-out\`
 `
 }

@@ -4,8 +4,7 @@
 export function renderBatches(): string {
   return `## Files and batches
 
-\`POST /v1/files\` and \`POST /v1/batches\` of OpenAI; the lines of a file are requests to \`/v1/chat/completions\`, \`/v1/embeddings\` or
-\`/v1/responses\`, to any model and provider.
+\`POST /v1/files\` and \`POST /v1/batches\`; see [batches](guide/batches.md).
 
 | | |
 |---|---|
@@ -14,7 +13,7 @@ export function renderBatches(): string {
 | \`batches.create\`, \`list\`, \`retrieve\`, \`cancel\` | ✓ |
 | \`completion_window\` | \`24h\` |
 | a file with faults | a 400 with OpenAI's \`errors\`, and no batch |
-| \`output_expires_after\` | left out |
+| \`output_expires_after\` | omitted |
 | \`stream: true\` in a line | ✗ |
 `
 }

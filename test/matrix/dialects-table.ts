@@ -66,8 +66,7 @@ export function renderDialects(): string {
   const others = rows.filter((row) => !isCarried(row))
   return `## Dialects that support less than messages
 
-Providers of messages by another interface; \`azure-openai\` and \`vertex\` take what their formats take. What a dialect leaves out is named in
-\`x-svc-left-out\`.
+\`azure-openai\` and \`vertex\` support all of their formats. \`x-svc-left-out\` names fields that a dialect omits (~).
 
 ✓ in all: ${carried.join(' · ')}.
 

@@ -23,12 +23,10 @@ export function renderEmbeddings(): string {
 | another model as a fallback | ✗ | ✗ | · | · |
 
 1. unless another target of the model accepts tokens
-2. converted by the gateway: numbers become the nearest 32-bit floats
-3. several calls, one after another; if one fails, the request fails and costs nothing
-4. left out, and named in \`x-svc-left-out\`
+2. converted to the nearest 32-bit floats
+3. by several calls; if one fails, the request fails and costs nothing
+4. omitted, and named in \`x-svc-left-out\`
 5. joined by line feeds
 6. counted by the gateway, and marked as estimated
-
-Within one format and encoding the list of vectors is passed on as the provider wrote it.
 `
 }

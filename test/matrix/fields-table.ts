@@ -19,15 +19,15 @@ const INTRODUCTION = `## Fields of a request
 - ✓ carried as it is
 - t translated into the provider's format, as far as possible
 - g handled by the gateway itself
-- – left out, and named in \`x-svc-left-out\`
+- – omitted, and named in \`x-svc-left-out\`
 - ✗ refused with a 400 that names the field, since the answer or its price would change
-- ✗ˡ refused like ✗, but left out and named if the caller accepts the loss: \`"svc": {"lossy": true}\` in the body, or the header
+- ✗ˡ refused like ✗, but omitted and named if the caller accepts the loss: \`"svc": {"lossy": true}\` in the body, or the header
   \`x-svc-lossy: true\`. Otherwise only models whose providers support the field are called
 
-A field that no table has is left out and named (–). Empty values (\`null\`, \`""\`, \`[]\`, \`{}\`; \`false\` and \`0\`
-if they would be refused) are ignored. Other formats get log probabilities in whole answers; in a stream they are ✗ˡ. Fields whose usual value costs nothing (\`speed\`,
-\`inference_geo\`) are refused at any other value. Pictures (\`modalities\`, \`responseModalities\`) need a model with a price for them; sounds are refused. \`service_tier\` beyond the standard, and \`web_search_options\`, are carried to
-providers that have a price for it in the catalogue, and refused elsewhere.
+Fields that no table lists are omitted and named. Empty values (\`null\`, \`""\`, \`[]\`, \`{}\`; \`false\` and \`0\` if they would be refused) are
+ignored. Log probabilities in a stream are ✗ˡ for other formats. \`speed\` and \`inference_geo\` are refused except at their default.
+\`modalities\` and \`responseModalities\` may request images if the model has a price for them, but never audio. A \`service_tier\` other than
+the standard, and \`web_search_options\`, need a price in the catalogue.
 `
 
 function renderClient(client: Format, formats: readonly Format[]): string {

@@ -4,7 +4,7 @@
 export function renderRerank(): string {
   return `## Rerank
 
-\`POST /v1/rerank\` and \`/v2/rerank\`, at providers of **C** that have \`/rerank\` below their address: Cohere, Jina, Voyage AI and others.
+\`POST /v1/rerank\` and \`/v2/rerank\`, at providers of **C** with \`/rerank\`: Cohere, Jina, Voyage AI and others.
 
 | | \`/v1/rerank\` | \`/v2/rerank\` |
 |---|---|---|
@@ -14,12 +14,12 @@ export function renderRerank(): string {
 | documents as objects, \`rank_fields\` | ✓³ | ✗ |
 | \`meta.billed_units\` | ✓ | ✓ |
 | \`usage\`, if the provider counts tokens | ✓ | · |
-| pictures as documents | ✗ | ✗ |
+| images as documents | ✗ | ✗ |
 | fields that are not listed | ~² | ~² |
 | another model as a fallback | ✗ | ✗ |
 
 1. passed on
-2. left out, and named in \`x-svc-left-out\`
+2. omitted, and named in \`x-svc-left-out\`
 3. the provider gets texts: \`text\`, or a line for each field in \`rank_fields\`
 `
 }

@@ -34,25 +34,24 @@ export function renderDocument(): string {
 const INTRODUCTION = (cells: number) => `# Compatibility: every client format at every provider format
 
 \`bun run matrix\` writes this file and runs its ${cells} cells and ${ROUND_TRIP_CELLS.length} tool loops: the client
-library of one format asks, a scripted provider of another checks and answers; answer and charge must be right, in one piece
-and as a stream.
+library of one format sends a request to a scripted provider of another. Request, answer and charge must be right, whole and streamed.
 
-**C** chat-completions · **M** messages · **G** generate-content · **R** responses; \`C→M\` is a client of C at a provider of M.
+**C** chat-completions · **M** messages · **G** generate-content · **R** responses
 
 - ✓ carried (a failure: reported in the client's own format)
 - ~ answered, with the loss that the note names
-- ✗ refused with a 400 that names the field, since leaving it out would change the meaning
+- ✗ refused with a 400 that names the field, since omitting it would change the meaning
 - · the client's format lacks it
 - \`-\` the row is about other providers
 
-Each column is a client's format, with a mark for each provider's format (C M G R), or one for all. Rows that name a limited provider show what the catalogue's \`quirks\` change.
+Each column is a client's format, with a mark for each provider's format (C M G R), or one for all. Some providers support less than their
+format; their [quirks](operations/catalogue.md#formats-and-quirks) state it.
 
-**Repairs.** Within one format, bytes pass unchanged. A field that breaks the published shape, so that official clients
-fail, is corrected: incomplete tool calls, arguments as objects, contents as parts, roles, finish reasons, usage, missing fields, event names;
-in responses also missing items and changing ids. An answer of responses has an id of the gateway's; its items keep their provider's ids.
+**Repairs.** Within one format, bytes pass unchanged. Fields that break the published schema are corrected, since official clients would fail.
+An answer of responses has an id of the gateway; its items keep their provider's ids.
 
-**Finish reasons** that the gateway doesn't know never become a plain stop. Their name decides the nearest kind: filtered (\`…SAFETY…\`, \`…BLOCK…\`), length
-(\`…LIMIT…\`), or tool calls. If it matches none, other formats get \`content_filter\`, \`refusal\` or \`OTHER\`.
+**Finish reasons** that the gateway doesn't know never become a normal stop. Their name decides the nearest kind: filtered (\`…SAFETY…\`,
+\`…BLOCK…\`), length (\`…LIMIT…\`), or tool calls. Otherwise other formats get \`content_filter\`, \`refusal\` or \`OTHER\`.
 
 **Dialects** are formats at another address with another credential; the tables apply to them too.
 [Some support less than messages](#dialects-that-support-less-than-messages).
@@ -64,21 +63,18 @@ in responses also missing items and changing ids. An answer of responses has an 
 | C, R: a page and its place in the text | ✓ | ~² | ✓¹ | ✓ |
 | M, Converse: a page cited by a block | ✓¹ | ✓ | ✓¹ | ✓¹ |
 | G: a page and its place in the text | ✓¹ | ~² | ✓ | ✓¹ |
-| places in documents of the request, files of a provider | – | – | – | – |
+| places in the request's documents, a provider's files: only the provider's own format | – | – | – | – |
 
 1. in a stream: only the page, with the place 0 to 0
 2. the page, for the whole block, with the place 0 to 0
 
-The last row is for clients of the provider's own format.
-
-**Schemas, arguments and results of tools, and metadata** keep their names and values in every pair,
-numbers digit by digit (\`1098765432109876543\`, \`-0\`, \`1.0\`, \`1e5\`). White space, escapes in strings, and the
-order of names made of digits may change. If a name occurs twice, the last value is relayed.
+**JSON** (schemas, arguments and results of tools, metadata) keeps names and values in every pair, numbers digit by digit. White space,
+escapes, and the order of names made of digits may change. If a name occurs twice, the last value is relayed.
 `
 
 function renderGroup(group: Group): string {
   const notes: string[] = []
-  const rows = group.cases.map((declared): Row => {
+  const rows = group.cases.filter(isOfFormat).map((declared): Row => {
     return { name: declared.name, marks: PAIRS.map((pair) => markOf(group, declared, pair, notes)) }
   })
   const [carried, others] = [rows.filter(isCarried), rows.filter((row) => !isCarried(row))]
@@ -91,13 +87,18 @@ function renderGroup(group: Group): string {
   ].join('\n')
 }
 
+/** Whether a case is about a whole format, and not about providers whose quirks take less. */
+function isOfFormat({ providers, quirks }: Case): boolean {
+  return providers === undefined || quirks === undefined
+}
+
 /** Groups in which nothing is lost, whatever a client asks: their cases are of use to nobody but the tests. */
 function renderProviders(): string {
   const cases = PROVIDERS_ALONE.reduce((sum, group) => sum + group.cases.length, 0)
   return `## Streams, shapes and errors of providers
 
-${cases} further cases change what a provider does: line ends, cuts anywhere between bytes, odd shapes, errors before and inside an answer. A client of another format gets the whole answer, or an error,
-in its own format; a client of the same format may get an odd shape as its provider sent it.
+In ${cases} further cases a provider sends rare line ends, splits anywhere between bytes, odd shapes, or errors before and inside an answer.
+A client of another format gets the whole answer, or an error, in its own format. A client of the same format may get an odd shape unchanged.
 `
 }
 
@@ -150,12 +151,11 @@ function superscript(value: number): string {
 function renderSignatures(): string {
   return `## Signatures
 
-In a tool loop, the first answer contains signed reasoning. The client then sends the history and the tools' results to a provider of any
-format.
+In a tool loop, the first answer contains signed reasoning. The client then sends the history and the tools' results.
 
-- The provider that signed gets its signature back, byte for byte, from clients of every format: where they keep only texts, calls
-  and results, the gateway restores it by the ids of the calls.
-- For a client of the signer's own format that dropped the signature, nothing is restored.
+- The provider that signed gets its signature back unchanged. If the client's format has no place for it, the gateway restores it by the ids
+  of the calls.
+- If a client of the signer's own format dropped the signature, nothing is restored.
 - A provider of another format gets the history without any signature.
 
 `

@@ -53,7 +53,7 @@ export const answers: Group = {
       sees: { text: '', finish: 'length' },
     },
     {
-      name: 'no usage (charged by our own count)',
+      name: 'no usage (charged by our count)',
       asks: ask(),
       answer: answer('no-usage', { usage: null }),
     },
@@ -65,7 +65,7 @@ export const answers: Group = {
       sees: { text: 'Searching…' },
       pairs: {
         'messages>messages': { sees: { finish: 'pause' } },
-        '*>messages': { lost: 'becomes an ordinary end: the format has no pauses' },
+        '*>messages': { lost: 'becomes a normal end' },
       },
     },
     {
@@ -96,7 +96,7 @@ export const answers: Group = {
       sees: { text: 'A red dot:', images: [`image/png;${PIXEL}`] },
       pairs: {
         'messages>*': {
-          lost: 'becomes a text that names it: answers of the format are text',
+          lost: 'becomes a text that names it',
           sees: { text: 'A red dot:[image omitted: this API carries only text]', images: [] },
         },
       },

@@ -6,14 +6,14 @@ import { answer, ask, TEXT, USAGE } from './words'
 const EPHEMERAL = { type: 'ephemeral' }
 const HOUR = { type: 'ephemeral', ttl: '1h' }
 const breakpoint = (ttl?: string) => ({ prompt_cache_breakpoint: { mode: 'explicit', ...(ttl && { ttl }) } })
-const NO_KEY = { lost: 'left out: the format has no such key' }
+const NO_KEY = { lost: 'omitted' }
 const OWN_KEY: PairNote = {
-  lost: 'sent as a hash of key and account, since all callers share the provider’s cache',
+  lost: 'sent as a hash of key and account',
   receivesFor: (accountId) => ({
     prompt_cache_key: new Bun.CryptoHasher('sha256').update(`${accountId}\nk1`).digest('hex').slice(0, 40),
   }),
 }
-const LOST = 'left out: the format has no such hint; providers cache by themselves'
+const LOST = 'omitted: the provider caches automatically'
 
 function marked(cache: JsonObject, hint: JsonObject) {
   return {
@@ -52,7 +52,7 @@ export const caching: Group = {
   name: 'Prompt cache',
   cases: [
     {
-      name: 'hints on blocks',
+      name: 'cache marks on blocks',
       asks: marked(EPHEMERAL, breakpoint()),
       golden: { ...unmarked, messages: marked(EPHEMERAL, {}).messages },
       answer: TEXT,
@@ -63,7 +63,7 @@ export const caching: Group = {
       },
     },
     {
-      name: 'hints for an hour',
+      name: 'cache marks for an hour',
       asks: marked(HOUR, breakpoint('1h')),
       golden: { ...unmarked, messages: marked(HOUR, {}).messages },
       answer: TEXT,
@@ -74,13 +74,13 @@ export const caching: Group = {
       },
     },
     {
-      name: 'hints in the spelling of OpenRouter and LiteLLM',
+      name: 'cache marks as OpenRouter and LiteLLM write them',
       asks: { 'chat-completions': marked(HOUR, { cache_control: HOUR })['chat-completions'] },
       golden: { ...unmarked, messages: marked(HOUR, {}).messages },
       answer: TEXT,
       pairs: {
         'chat-completions>chat-completions': {
-          lost: 'left out, since services without it would refuse it; named in `x-svc-left-out`',
+          lost: 'omitted, and named in `x-svc-left-out`',
           receives: { messages: marked(HOUR, {})['chat-completions'].messages },
         },
         '*>generate-content': { lost: LOST },
@@ -95,7 +95,7 @@ export const caching: Group = {
       answer: TEXT,
     },
     {
-      name: 'more hints than the provider takes',
+      name: 'more cache marks than the provider accepts',
       asks: {
         'chat-completions': ask({ chat: { messages: [{ role: 'user', content: fiveParts(breakpoint()) }] } })[
           'chat-completions'
@@ -117,10 +117,10 @@ export const caching: Group = {
       },
       providers: ['messages'],
       answer: TEXT,
-      pairs: { '*>messages': { lost: 'only the last four hints are kept' } },
+      pairs: { '*>messages': { lost: 'only the last four are sent' } },
     },
     {
-      name: 'a hint on tools',
+      name: 'a cache mark on tools',
       asks: {
         messages: ask({
           messages: { tools: [{ name: 'now', input_schema: { type: 'object' }, cache_control: EPHEMERAL }] },
@@ -139,7 +139,7 @@ export const caching: Group = {
       },
     },
     {
-      name: 'one hint for the whole prompt',
+      name: 'one cache mark for the whole prompt',
       asks: { messages: ask({ messages: { cache_control: EPHEMERAL } }).messages },
       golden: ask(),
       answer: TEXT,
@@ -150,7 +150,7 @@ export const caching: Group = {
       },
     },
     {
-      name: 'a key to a warm cache',
+      name: 'a cache key',
       asks: {
         'chat-completions': ask({ chat: { prompt_cache_key: 'k1' } })['chat-completions'],
         responses: ask({ responses: { prompt_cache_key: 'k1' } }).responses,
@@ -176,9 +176,9 @@ export const caching: Group = {
         responses: answer('cached', { usage: { ...USAGE, cacheRead: 12, cacheWrite5m: 4 } }),
       },
       pairs: {
-        'generate-content>chat-completions': { lost: 'written tokens are only part of the prompt count' },
-        'generate-content>messages': { lost: 'written tokens are only part of the prompt count' },
-        'generate-content>responses': { lost: 'written tokens are only part of the prompt count' },
+        'generate-content>chat-completions': { lost: 'written tokens are only counted as prompt' },
+        'generate-content>messages': { lost: 'written tokens are only counted as prompt' },
+        'generate-content>responses': { lost: 'written tokens are only counted as prompt' },
       },
     },
   ],

@@ -84,7 +84,7 @@ export const conversation: Group = {
         },
       },
       answer: TEXT,
-      pairs: { '*>generate-content': { lost: 'becomes user text in <system> tags: the format has one system prompt' } },
+      pairs: { '*>generate-content': { lost: 'becomes user text in <system> tags' } },
     },
     {
       name: 'system message in the middle, for a provider without those',
@@ -127,7 +127,7 @@ export const conversation: Group = {
       },
       answer: TEXT,
       pairs: {
-        '*>*': { lost: 'becomes user text in <system> tags: this provider accepts no other place' },
+        '*>*': { lost: 'becomes user text in <system> tags' },
         'chat-completions>chat-completions': { lost: AS_ASKED },
         'messages>messages': { lost: AS_ASKED },
       },
@@ -195,7 +195,7 @@ export const conversation: Group = {
       answer: TEXT,
     },
     {
-      name: 'the assistant begins',
+      name: 'first message by the assistant',
       asks: converse(
         [assistant('How can I help?'), user('Hi')],
         [assistant('How can I help?'), user('Hi')],
@@ -209,10 +209,10 @@ export const conversation: Group = {
         },
       },
       answer: TEXT,
-      pairs: { '*>messages': { lost: 'a first user message is added: the format requires one' } },
+      pairs: { '*>messages': { lost: 'a first user message is added' } },
     },
     {
-      name: 'the assistant’s turn to be continued',
+      name: 'an assistant message to continue',
       asks: converse(
         [user('Count'), assistant('One, two,')],
         [user('Count'), assistant('One, two,')],
@@ -242,7 +242,7 @@ export const conversation: Group = {
       },
       golden: ask(),
       answer: TEXT,
-      pairs: { 'chat-completions>*': { lost: 'the other formats have no names of participants' } },
+      pairs: { 'chat-completions>*': { lost: 'names are omitted' } },
     },
   ],
 }

@@ -114,7 +114,7 @@ export const imageResult: Case = {
   },
   answer: TEXT,
   pairs: {
-    '*>chat-completions': { lost: 'the image follows in a user message: results are text in this format' },
-    '*>generate-content': { lost: 'the image follows in a user content, unless the provider takes it inside' },
+    '*>chat-completions': { lost: 'the image follows in a user message' },
+    '*>generate-content': { lost: 'the image follows in a user content, unless the provider accepts it inside' },
   },
 }

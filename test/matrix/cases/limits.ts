@@ -6,7 +6,7 @@ const stops = (count: number) => Array.from({ length: count }, (_, index) => `ST
 /** The responses format knows no stop sequences, neither asked for nor taken. */
 const NO_STOP = {
   refused: 'stop',
-  because: 'the format has no stop sequences, and an answer that runs past one would be paid for',
+  because: 'the format has no stop sequences',
 }
 const TOP_K = { generationConfig: { maxOutputTokens: 100, topK: 40 } }
 function stopAsks(count: number) {
@@ -28,7 +28,7 @@ const LOGPROBS = {
 }
 const NO_LOGPROBS = { refused: 'cannot carry', because: 'the format has no log probabilities' }
 const NO_SAMPLING = {
-  lost: 'left out: the model refuses them',
+  lost: 'omitted: the model refuses them',
   receives: { temperature: undefined, top_p: undefined },
 }
 
@@ -44,7 +44,7 @@ export const limits: Group = {
       },
       golden: { messages: { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 32_768 } },
       answer: TEXT,
-      pairs: { '*>messages': { lost: 'the model’s own limit is added: the format requires one' } },
+      pairs: { '*>messages': { lost: 'the model’s limit is added' } },
     },
     {
       name: 'an output limit in the older field',
@@ -82,7 +82,7 @@ export const limits: Group = {
       },
       golden: { messages: ask({ messages: { temperature: 1 } }).messages },
       answer: TEXT,
-      pairs: { '*>messages': { lost: 'clamped to 1, the most the format takes' } },
+      pairs: { '*>messages': { lost: 'lowered to 1, the format’s maximum' } },
     },
     {
       name: 'sampling, at a model that takes none',
@@ -97,7 +97,7 @@ export const limits: Group = {
       golden: plain,
       answer: TEXT,
       pairs: {
-        '*>*': { lost: 'left out: the model refuses them' },
+        '*>*': { lost: 'omitted: the model refuses them' },
         'chat-completions>chat-completions': NO_SAMPLING,
         'messages>messages': NO_SAMPLING,
         'responses>responses': NO_SAMPLING,
@@ -112,8 +112,8 @@ export const limits: Group = {
       golden: plain,
       answer: TEXT,
       pairs: {
-        '*>chat-completions': { lost: 'left out: the format has no top_k' },
-        '*>responses': { lost: 'left out: the format has no top_k' },
+        '*>chat-completions': { lost: 'omitted' },
+        '*>responses': { lost: 'omitted' },
         'messages>generate-content': { receives: TOP_K },
         'generate-content>messages': { receives: { top_k: 40 } },
       },
@@ -131,8 +131,8 @@ export const limits: Group = {
       golden: { messages: plain.messages, responses: plain.responses },
       answer: TEXT,
       pairs: {
-        '*>messages': { lost: 'left out: the format has no penalties and no seed' },
-        '*>responses': { lost: 'left out: the format has no penalties and no seed' },
+        '*>messages': { lost: 'omitted' },
+        '*>responses': { lost: 'omitted' },
       },
     },
     {
@@ -147,10 +147,10 @@ export const limits: Group = {
       modes: ['stream', 'array'],
       asks: LOGPROBS,
       answer: TEXT,
-      pairs: { '*>*': { refused: 'cannot carry', because: 'other formats have them only in whole answers' } },
+      pairs: { '*>*': { refused: 'cannot carry', because: 'not in streams of other formats' } },
     },
     {
-      name: 'log probabilities, if the caller accepts the loss (`svc.lossy`)',
+      name: 'log probabilities, with `svc.lossy`',
       asks: {
         'chat-completions': { ...LOGPROBS['chat-completions'], svc: { lossy: true } },
         'generate-content': { ...LOGPROBS['generate-content'], svc: { lossy: true } },
@@ -159,7 +159,7 @@ export const limits: Group = {
       golden: plain,
       providers: ['messages'],
       answer: TEXT,
-      pairs: { '*>messages': { lost: 'left out, and named in `x-svc-left-out`' } },
+      pairs: { '*>messages': { lost: 'omitted, and named in `x-svc-left-out`' } },
     },
     {
       name: 'several answers at once',
@@ -182,8 +182,8 @@ export const limits: Group = {
       pairs: {
         '*>responses': NO_STOP,
         'messages>messages': { sees: { finish: 'stop-sequence' } },
-        'messages>chat-completions': { lost: 'the provider does not say that a stop sequence ended the answer' },
-        'messages>generate-content': { lost: 'the provider does not say that a stop sequence ended the answer' },
+        'messages>chat-completions': { lost: 'the provider does not report that a stop sequence ended the answer' },
+        'messages>generate-content': { lost: 'the provider does not report that a stop sequence ended the answer' },
       },
     },
     {
@@ -211,7 +211,7 @@ export const limits: Group = {
       golden: { messages: stopAsks(1).messages },
       answer: TEXT,
       pairs: {
-        '*>messages': { lost: 'left out: the format refuses stop sequences of white space' },
+        '*>messages': { lost: 'omitted: the format refuses them' },
         '*>responses': NO_STOP,
       },
     },
@@ -224,7 +224,7 @@ export const limits: Group = {
       },
       golden: { 'generate-content': plain['generate-content'] },
       answer: TEXT,
-      pairs: { '*>generate-content': { lost: 'left out: the format has no field for it' } },
+      pairs: { '*>generate-content': { lost: 'omitted' } },
     },
     {
       name: 'service tier',
@@ -235,7 +235,7 @@ export const limits: Group = {
       },
       golden: { 'generate-content': plain['generate-content'] },
       answer: TEXT,
-      pairs: { '*>generate-content': { lost: 'left out: the format does not have other formats’ tiers' } },
+      pairs: { '*>generate-content': { lost: 'omitted: tiers differ between formats' } },
     },
   ],
 }

@@ -43,7 +43,7 @@ const NO_VIDEO = { answer: TEXT, pairs: { '*>messages': NONE, '*>chat-completion
 const NO_DETAIL = { lost: 'the format has no level of detail' }
 const FILE_ID = {
   refused: 'Files cannot be named by id',
-  because: 'a file id works at one provider only, and its cost is unknown',
+  because: 'a file id works at one provider only',
 }
 
 export const media: Group = {
@@ -51,25 +51,25 @@ export const media: Group = {
   cases: [
     { name: 'image as bytes', asks: imageAsks, answer: TEXT },
     {
-      name: 'image by address',
+      name: 'image by URL',
       asks: addressAsks,
       answer: TEXT,
       pairs: {
         '*>generate-content': {
           refused: 'does not fetch addresses',
-          because: 'the provider fetches no addresses, and the gateway never does',
+          because: 'neither provider nor gateway fetches URLs',
         },
       },
     },
     {
-      name: 'image by address, for a provider that fetches',
+      name: 'image by URL, for a provider that fetches',
       asks: addressAsks,
       quirks: { 'generate-content': ['file-uri'] },
       providers: ['generate-content'],
       answer: TEXT,
     },
     {
-      name: 'image by address, for a provider without addresses',
+      name: 'image by URL, for a provider without URLs',
       asks: addressAsks,
       quirks: { messages: ['no-url-sources'] },
       providers: ['messages'],
@@ -78,7 +78,7 @@ export const media: Group = {
         'messages>messages': { lost: AS_ASKED },
         '*>messages': {
           refused: 'addresses',
-          because: 'the provider fetches no addresses, and the gateway never does',
+          because: 'neither provider nor gateway fetches URLs',
         },
       },
     },
@@ -91,7 +91,7 @@ export const media: Group = {
       pairs: { '*>messages': NO_DETAIL, '*>generate-content': NO_DETAIL },
     },
     {
-      name: 'image type that not all providers accept (TIFF)',
+      name: 'image type of some providers only (TIFF)',
       asks: see(
         [imageUrl(`data:image/tiff;base64,${PNG}`)],
         [image({ type: 'base64', media_type: 'image/tiff', data: PNG })],
@@ -118,7 +118,7 @@ export const media: Group = {
       },
     },
     {
-      name: 'PDF by address',
+      name: 'PDF by URL',
       asks: see(
         undefined,
         [document({ type: 'url', url: 'https://example.com/report.pdf' })],
@@ -137,7 +137,7 @@ export const media: Group = {
       ...NO_VIDEO,
     },
     {
-      name: 'video by address',
+      name: 'video by URL',
       asks: see([videoUrl(CLIP)], undefined, [fileData(CLIP, 'video/mp4')]),
       quirks: { 'generate-content': ['file-uri'] },
       ...NO_VIDEO,

@@ -7,11 +7,11 @@ import { ask, TEXT } from './words'
 /** The catalogue's word for a provider whose charges beyond tokens the operator bears. */
 const EXTRAS = ['unpriced-extras']
 const UNLISTED = {
-  lost: 'left out and named in `x-svc-left-out`, if on no list of the format',
+  lost: 'omitted and named in `x-svc-left-out`, if on no list of the format',
   receives: { x_unheard_of: undefined, xUnheardOf: undefined },
 }
 const CONSTRAINED = ask({ chat: { logit_bias: { '50256': -100 }, guided_choice: ['a', 'b'] } })['chat-completions']
-const UNPRICED = { refused: 'no price covers', because: 'it costs more than its tokens, and no price covers that' }
+const UNPRICED = { refused: 'no price covers', because: 'it costs more than its tokens' }
 
 function native(name: string, format: FormatName, body: JsonObject, message: string): Case {
   return {
@@ -19,15 +19,15 @@ function native(name: string, format: FormatName, body: JsonObject, message: str
     asks: { [format]: body },
     quirks: { 'chat-completions': EXTRAS, messages: EXTRAS, 'generate-content': EXTRAS, responses: EXTRAS },
     answer: TEXT,
-    pairs: { [`${format}>*`]: { refused: message, because: 'only a provider of the caller’s own format has it' } },
+    pairs: { [`${format}>*`]: { refused: message, because: 'only providers of the client’s format have it' } },
   }
 }
 
 export const nativeOnly: Group = {
-  name: 'What one format alone has',
+  name: 'Features of a single format',
   cases: [
     native(
-      'tools that are no functions',
+      'tools other than functions',
       'chat-completions',
       ask({ chat: { tools: [{ type: 'local_shell' }] } })['chat-completions'],
       'tools[0]',
@@ -39,7 +39,7 @@ export const nativeOnly: Group = {
       'modalities',
     ),
     native(
-      'a tool that runs at the provider',
+      'a tool at the provider',
       'messages',
       ask({ messages: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] } }).messages,
       'tools[0]',
@@ -58,7 +58,7 @@ export const nativeOnly: Group = {
       'cachedContent',
     ),
     {
-      name: 'a tool that runs at the provider, where the catalogue has a price for it',
+      name: 'a tool at the provider with a price in the catalogue',
       asks: ask({
         chat: { web_search_options: {} },
         messages: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
@@ -68,7 +68,7 @@ export const nativeOnly: Group = {
       toolPrices: { web_search: 0, google_search: 0 },
       answer: TEXT,
       pairs: {
-        '*>*': { refused: 'no price covers', because: 'only a provider of the caller’s own format has it' },
+        '*>*': { refused: 'no price covers', because: 'only providers of the client’s format have it' },
         'messages>messages': {
           receives: { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 5 }] },
         },
@@ -76,7 +76,7 @@ export const nativeOnly: Group = {
       },
     },
     {
-      name: 'a field that costs more than its tokens, unless the operator pays it',
+      name: 'a field that costs more than its tokens',
       asks: ask({
         chat: { web_search_options: {} },
         messages: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
@@ -93,7 +93,7 @@ export const nativeOnly: Group = {
       },
     },
     {
-      name: 'a field by which only one format constrains the answer',
+      name: 'a constraint that only one format has',
       asks: { 'chat-completions': CONSTRAINED },
       answer: TEXT,
       pairs: {
@@ -101,12 +101,12 @@ export const nativeOnly: Group = {
       },
     },
     {
-      name: 'the same field, if the caller accepts the loss (`svc.lossy`)',
+      name: 'the same, with `svc.lossy`',
       asks: { 'chat-completions': { ...CONSTRAINED, svc: { lossy: true } } },
       golden: ask(),
       answer: TEXT,
       pairs: {
-        '*>*': { lost: 'left out, and named in `x-svc-left-out`' },
+        '*>*': { lost: 'omitted, and named in `x-svc-left-out`' },
         'chat-completions>chat-completions': { receives: { svc: undefined } },
       },
     },
@@ -121,7 +121,7 @@ export const nativeOnly: Group = {
       golden: ask(),
       answer: TEXT,
       pairs: {
-        '*>*': { lost: 'left out, and named in `x-svc-left-out`: other formats do not have them' },
+        '*>*': { lost: 'omitted, and named in `x-svc-left-out`' },
         'chat-completions>chat-completions': UNLISTED,
         'messages>messages': UNLISTED,
         'generate-content>generate-content': UNLISTED,
@@ -163,7 +163,7 @@ export const nativeOnly: Group = {
         },
       }),
       answer: TEXT,
-      pairs: { '*>*': { lost: 'notes for the client’s own vendor are left out' } },
+      pairs: { '*>*': { lost: 'fields for the client’s own vendor are omitted' } },
     },
   ],
 }

@@ -57,7 +57,7 @@ const JSON_SEEN = { text: '{"answer":42}' }
 const UNNAMED = { lost: 'the format has no name and no strictness' }
 
 export const output: Group = {
-  name: 'Form of the answer',
+  name: 'Structured output',
   cases: [
     {
       name: 'JSON mode',
@@ -80,9 +80,9 @@ export const output: Group = {
       answer: answer('json'),
       sees: JSON_SEEN,
       pairs: {
-        '*>messages': { lost: 'becomes an instruction: the format has JSON only with a schema' },
+        '*>messages': { lost: 'becomes an instruction' },
         '*>responses': {
-          lost: 'an instruction is added: the format needs the word JSON in the input',
+          lost: 'an instruction with the word JSON is added',
           receives: { input: WITH_JSON },
         },
       },
@@ -106,9 +106,9 @@ export const output: Group = {
       answer: answer('json'),
       sees: JSON_SEEN,
       pairs: {
-        '*>messages': { lost: 'becomes an instruction: the format has JSON only with a schema' },
-        '*>chat-completions': { lost: 'an instruction is added: the format refuses JSON mode without one' },
-        '*>responses': { lost: 'an instruction is added: the format refuses JSON mode without one' },
+        '*>messages': { lost: 'becomes an instruction' },
+        '*>chat-completions': { lost: 'an instruction with the word JSON is added' },
+        '*>responses': { lost: 'an instruction with the word JSON is added' },
       },
     },
     {
@@ -156,7 +156,7 @@ export const output: Group = {
       }),
       answer: answer('json'),
       sees: JSON_SEEN,
-      pairs: { '*>messages': { lost: 'objects are closed: the format accepts no others' } },
+      pairs: { '*>messages': { lost: 'objects allow no additional properties' } },
     },
     {
       name: 'a rich schema, for a provider of the OpenAPI subset',
@@ -183,7 +183,7 @@ export const output: Group = {
       golden: { messages: ask({ messages: outputConfig(restricted()) }).messages },
       answer: answer('json'),
       sees: JSON_SEEN,
-      pairs: { '*>messages': { lost: 'constraints that the provider does not enforce go into descriptions' } },
+      pairs: { '*>messages': { lost: 'constraints that the provider does not enforce become descriptions' } },
     },
     {
       name: 'JSON schema, at a model without schemas',

@@ -34,8 +34,8 @@ const BUDGETS = { 'generate-content': ['thinking-budget'] }
 const room = (fields: Wishes) =>
   think({ chat: '', messages: {}, gemini: {}, responses: { summary: 'auto' }, ...fields })
 
-const REFUSED = 'left out: the model refuses it'
-const UNSHOWN = { lost: 'not shown, since the caller did not request it' }
+const REFUSED = 'omitted: the model refuses it'
+const UNSHOWN = { lost: 'not shown' }
 const SHOWN = { text: 'Four.', reasoning: 'Two and two is four.' }
 const REASONED = answer('reasoning', { usage: { ...USAGE, reasoning: 5 } })
 const HIDDEN = answer('reasoning-hidden', { usage: { ...USAGE, reasoning: 5 } })
@@ -62,7 +62,7 @@ export const reasoning: Group = {
   cases: [
     effort('low effort, shown', 'low', 'LOW'),
     effort('high effort, shown', 'high', 'HIGH'),
-    effort('the highest effort', 'max', 'HIGH', 'becomes HIGH, the most the format knows'),
+    effort('the highest effort', 'max', 'HIGH', 'becomes HIGH, the format’s maximum'),
     {
       name: 'effort, not shown',
       asks: think({
@@ -85,8 +85,8 @@ export const reasoning: Group = {
       answer: REASONED,
       sees: SHOWN,
       pairs: {
-        '*>chat-completions': { lost: 'becomes an effort: the format has no budgets' },
-        '*>responses': { lost: 'becomes an effort: the format has no budgets' },
+        '*>chat-completions': { lost: 'becomes an effort' },
+        '*>responses': { lost: 'becomes an effort' },
       },
     },
     {
@@ -100,7 +100,7 @@ export const reasoning: Group = {
       answer: REASONED,
       sees: SHOWN,
       pairs: {
-        '*>messages': { lost: 'becomes a budget that leaves a fifth of the output limit for the answer' },
+        '*>messages': { lost: 'becomes a budget; a fifth of the output limit is left for the answer' },
         '*>generate-content': { lost: 'becomes a budget' },
       },
     },
@@ -118,7 +118,7 @@ export const reasoning: Group = {
       },
     },
     {
-      name: 'as much thinking as the model chooses',
+      name: 'adaptive thinking',
       asks: think({
         messages: { thinking: { type: 'adaptive', display: 'summarized' } },
         gemini: { thinkingBudget: -1, includeThoughts: true },
@@ -148,15 +148,15 @@ export const reasoning: Group = {
       answer: TEXT,
     },
     {
-      name: 'none, at a model that always thinks',
+      name: 'no reasoning, at a model that always reasons',
       asks: think({ chat: 'none', messages: { thinking: { type: 'disabled' } }, responses: { effort: 'none' } }),
       golden: think({ gemini: { thinkingLevel: 'MINIMAL' } }),
       providers: ['generate-content'],
       answer: TEXT,
-      pairs: { '*>generate-content': { lost: 'becomes MINIMAL: the model cannot stop thinking' } },
+      pairs: { '*>generate-content': { lost: 'becomes MINIMAL' } },
     },
     {
-      name: 'a model that cannot think',
+      name: 'a model that cannot reason',
       asks: think({
         chat: 'high',
         messages: adaptive('high'),
@@ -189,7 +189,7 @@ export const reasoning: Group = {
       },
     },
     {
-      name: 'a budget above a small output limit',
+      name: 'a budget near the output limit',
       asks: {
         'generate-content': ask({ gemini: { generationConfig: { thinkingConfig: { thinkingBudget: 2048 } } } })[
           'generate-content'
@@ -198,10 +198,10 @@ export const reasoning: Group = {
       golden: ask(),
       providers: ['messages'],
       answer: TEXT,
-      pairs: { '*>messages': { lost: 'left out: the format demands more output than thinking' } },
+      pairs: { '*>messages': { lost: 'omitted: the format requires more output than thinking' } },
     },
     {
-      name: 'beside a forced call',
+      name: 'reasoning and a forced call',
       asks: {
         'chat-completions': askWithTools({
           chat: { tool_choice: 'required', reasoning_effort: 'high', max_completion_tokens: 4096 },
@@ -220,10 +220,10 @@ export const reasoning: Group = {
       providers: ['messages'],
       answer: answer('tool-one'),
       sees: { text: '', calls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }], finish: 'tool-calls' },
-      pairs: { '*>messages': { lost: 'left out: the format refuses both together' } },
+      pairs: { '*>messages': { lost: 'thinking is omitted: the format refuses both together' } },
     },
     {
-      name: 'beside sampling',
+      name: 'reasoning and sampling',
       asks: {
         'chat-completions': ask({
           chat: { max_completion_tokens: 4096, reasoning_effort: 'low', temperature: 0.3, top_p: 0.5 },
@@ -246,10 +246,10 @@ export const reasoning: Group = {
       providers: ['messages'],
       answer: REASONED,
       sees: SHOWN,
-      pairs: { '*>messages': { lost: 'sampling is left out: the format refuses it beside thinking' } },
+      pairs: { '*>messages': { lost: 'sampling is omitted: the format refuses both together' } },
     },
     {
-      name: 'thoughts that the caller did not request',
+      name: 'reasoning that the caller did not request',
       asks: ask(),
       answer: REASONED,
       sees: { text: 'Four.' },
@@ -273,7 +273,7 @@ export const reasoning: Group = {
       },
     },
     {
-      name: 'thoughts that the provider only counts',
+      name: 'reasoning that the provider only counts',
       asks: think({
         chat: 'high',
         messages: adaptive('high'),

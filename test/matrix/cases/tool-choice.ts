@@ -4,7 +4,7 @@ import type { JsonObject } from '@/lib/json'
 import { AS_ASKED, answer, ask, askWithTools, TEXT, TOOLS } from './words'
 
 /** Without `svc.lossy` this is a 400. */
-const UNVALIDATED = '`VALIDATED` is left out if `svc.lossy` allows it'
+const UNVALIDATED = '`VALIDATED` is omitted if `svc.lossy` allows it'
 const named = (name: string) => ({ type: 'function', function: { name } })
 const calling = (mode: string, ...names: string[]) => ({
   toolConfig: { functionCallingConfig: { mode, ...(names.length > 0 && { allowedFunctionNames: names }) } },
@@ -145,7 +145,7 @@ export const toolChoice: Group = {
       },
     },
     {
-      name: 'not in parallel',
+      name: 'no parallel calls',
       asks: {
         'chat-completions': askWithTools({ chat: { parallel_tool_calls: false } })['chat-completions'],
         messages: askWithTools({ messages: { tool_choice: { type: 'auto', disable_parallel_tool_use: true } } })

@@ -155,7 +155,7 @@ export const tools: Group = {
       answer: TEXT,
     },
     {
-      name: 'a result that is an error',
+      name: 'an error as a result',
       asks: {
         ...history(
           [OSLO],
@@ -169,10 +169,10 @@ export const tools: Group = {
       pairs: {
         'responses>messages': SAID_AS_TEXT.messages,
         'responses>generate-content': SAID_AS_TEXT.gemini,
-        '*>responses': { lost: 'the error mark becomes the text “Error: ”' },
+        '*>responses': { lost: 'the error becomes the text “Error: ”' },
         'chat-completions>messages': SAID_AS_TEXT.messages,
         'chat-completions>generate-content': SAID_AS_TEXT.gemini,
-        '*>chat-completions': { lost: 'the error mark becomes the text “Error: ”' },
+        '*>chat-completions': { lost: 'the error becomes the text “Error: ”' },
       },
     },
     {
@@ -222,7 +222,7 @@ export const tools: Group = {
         ),
       },
       answer: TEXT,
-      pairs: { '*>*': { lost: 'an error is added as the missing result: providers refuse a history without it' } },
+      pairs: { '*>*': { lost: 'an error is added as the result' } },
     },
     {
       name: 'a result without its call',
@@ -245,10 +245,10 @@ export const tools: Group = {
       answer: TEXT,
       pairs: {
         'generate-content>messages': { receives: { messages: orphanParts('get_weather') } },
-        '*>messages': { lost: 'becomes user text: providers refuse a result without its call' },
+        '*>messages': { lost: 'becomes user text' },
         'messages>responses': { receives: { input: orphanInput('call_1') } },
         'generate-content>responses': { receives: { input: orphanInput('get_weather') } },
-        '*>responses': { lost: 'becomes user text: providers refuse a result without its call' },
+        '*>responses': { lost: 'becomes user text' },
         'responses>chat-completions': { receives: { messages: orphanMessages('call_1') } },
         'responses>generate-content': { receives: { contents: orphanContents('a function') } },
         'messages>chat-completions': {
@@ -257,10 +257,10 @@ export const tools: Group = {
         'generate-content>chat-completions': {
           receives: { messages: orphanParts('get_weather') },
         },
-        '*>chat-completions': { lost: 'becomes user text: providers refuse a result without its call' },
+        '*>chat-completions': { lost: 'becomes user text' },
         'chat-completions>generate-content': { receives: { contents: orphanContents('a function') } },
         'messages>generate-content': { receives: { contents: orphanContents('a function') } },
-        '*>generate-content': { lost: 'becomes user text: providers refuse a result without its call' },
+        '*>generate-content': { lost: 'becomes user text' },
       },
     },
   ],
