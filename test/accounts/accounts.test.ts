@@ -1,4 +1,4 @@
-/** Accounts and what the ledger is told of them. */
+/** Accounts: creation, suspension and activation, in the history and the ledger. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { type Fixture, openFixture } from './fixture'

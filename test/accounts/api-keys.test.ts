@@ -35,7 +35,7 @@ describe('an API key', () => {
     expect(rows[0]?.row).not.toContain(key.slice(8, -4))
   })
 
-  test('an unknown account gets no API key', async () => {
+  test('creating an API key for an unknown account fails', async () => {
     expect(await fixture.apiKeys.create({ accountId: 'acct_none', name: 'x' })).toEqual({ kind: 'unknown_account' })
   })
 
@@ -103,7 +103,7 @@ describe('an API key', () => {
     expect((await fixture.ledger.readKey({ accountId, keyId }))?.status).toBe(listed?.status)
   })
 
-  test('a key change that the ledger missed fails with an error; repeating the call updates the ledger', async () => {
+  test('a key change that fails to reach the ledger returns an error; repeating the call updates the ledger', async () => {
     const { keyId } = await createKey()
     await fixture.ledger.readKey({ accountId, keyId })
     let isDown = true
@@ -123,7 +123,7 @@ describe('an API key', () => {
 })
 
 describe('identify', () => {
-  test('identify finds a key in memory, ledger or history, and copies it to the places where it is missing', async () => {
+  test('identify finds a key in memory, ledger or history, and copies it to the stores that lack it', async () => {
     const { keyId, key } = await createKey()
     const payer = { accountId, keyId }
     await fixture.ledger.forgetKeyHash(hashKey(key))
@@ -202,7 +202,7 @@ describe('identify', () => {
     }
   })
 
-  test('a flood of invented keys does not slow valid ones', async () => {
+  test('a flood of invalid keys does not slow requests with valid keys', async () => {
     const { keyId, key } = await createKey()
     await fixture.ledger.forgetKeyHash(hashKey(key))
     const identify = createIdentify(fixture.database, fixture.ledger, SERVICE)

@@ -1,4 +1,4 @@
-/** The check finds every movement that is missing in the books, altered, or of another day, and names its day and account. */
+/** The ledger check finds each entry that is missing in the books, altered, or of another day, and names its day and account. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { CUSTOMER, noticeOf, type OrdersFixture, openOrders, STATEMENT } from '@test/console/orders/fixture'
 import { usageRecord } from '@test/usage/sample-records'
@@ -92,7 +92,7 @@ test.each<[string, string, string]>([
     "UPDATE ledger_entries SET created_at = created_at - interval '1 day' WHERE account_id = $1 AND amount_nano = 5",
   ],
   [
-    'an entry of nobody',
+    'an entry without an account',
     'entry_differs',
     "INSERT INTO ledger_entries (id, account_id, kind, amount_nano, reference) VALUES ('entry_x', $1, 'credit', 7, 'x')",
   ],

@@ -1,4 +1,4 @@
-/** Credit: recorded once, applied once, whatever fails in between. */
+/** Credit is recorded once and applied once, also if a step in between fails. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { addToStored, readStored } from '@test/ledger/store/stored'
 import { freshDatabase, redisUrl } from '@test/support/stores'
@@ -65,7 +65,7 @@ describe('addCredit', () => {
     expect(await balances()).toEqual({ ledger: TEN, history: TEN, entries: 1, pending: 0 })
   })
 
-  test('addCredit takes credit back, also below zero', async () => {
+  test('addCredit with a negative amount removes credit, also below zero', async () => {
     await fixture.credits.addCredit({ accountId, amount: TEN, reference: 'in' })
     const outcome = await fixture.credits.addCredit({ accountId, amount: nano(-3 * TEN), reference: 'refund' })
     expect(outcome).toMatchObject({ kind: 'credited', available: -2 * TEN })
@@ -81,7 +81,7 @@ describe('addCredit', () => {
     expect(await balances()).toEqual({ ledger: MAX_NANO, history: MAX_NANO, entries: 1, pending: 0 })
   })
 
-  test('addCredit adds once, even if loading the account already included the credit', async () => {
+  test('addCredit adds once, even if loading the account from history already included the credit', async () => {
     const quiet = createCredits(fixture.database, {
       ...fixture.ledger,
       credit: () => Promise.reject(new Error('down')),
@@ -97,7 +97,7 @@ describe('addCredit', () => {
 })
 
 describe('the outbox', () => {
-  test('the credit outbox sends to the ledger as soon as it is reachable', async () => {
+  test('the credit outbox sends credit to the ledger as soon as the ledger is reachable', async () => {
     let isDown = true
     const ledger: Ledger = {
       ...fixture.ledger,
@@ -133,7 +133,7 @@ describe('the outbox', () => {
     expect(await balances()).toEqual({ ledger: 210, history: 210, entries: 30, pending: 0 })
   })
 
-  test('the credit outbox sends credits again after Redis lost its latest writes', async () => {
+  test('the credit outbox sends credit again after Redis lost its latest writes', async () => {
     await fixture.credits.addCredit({ accountId, amount: TEN, reference: 'lost' })
     const entry = await fixture.database.sql`SELECT id FROM ledger_entries WHERE account_id = ${accountId}`
     await fixture.redis.srem(creditedName(accountId), entry[0]?.id)

@@ -1,4 +1,4 @@
-/** What the ledger reads of the history: whole, and from one moment. */
+/** The history that the ledger is loaded from: complete, and read at one moment. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl, startPostgres } from '@test/support/stores'
 import { NOON_MS, usageRecord } from '@test/usage/sample-records'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 describe('the history of an account', () => {
-  test('an account’s history is credits minus charges, with the ids of those credits', async () => {
+  test('an account’s history balance is its credits minus charges, with the ids of those credits', async () => {
     const { history, credits, database } = fixture
     const accountId = await createTestAccount(fixture)
     for (const amount of [500, 300, -100]) {
@@ -60,7 +60,7 @@ describe('the history of an account', () => {
     expect(snapshots).toBeGreaterThan(5)
   })
 
-  test('the history finds records by their own id, in any month', async () => {
+  test('the history finds usage records by their own id, in any month', async () => {
     const { history, database } = fixture
     const accountId = await createTestAccount(fixture)
     const records = [0, 40, 400].map((days) => usageRecord({ accountId, atMs: NOON_MS + days * 86_400_000 }))
@@ -90,7 +90,7 @@ describe('the history of an account', () => {
     expect(settled).toEqual(records.slice(0, 2).map(({ holdId }) => holdId))
   })
 
-  test('records are found within the time limit among thousands, without table statistics', async () => {
+  test('usage records are found within the time limit among thousands, without table statistics', async () => {
     const { history, database } = fixture
     const accountId = await createTestAccount(fixture)
     const records = Array.from({ length: 6_000 }, () => usageRecord({ accountId }))
@@ -116,7 +116,7 @@ describe('the history of an account', () => {
 })
 
 describe('the history of a key', () => {
-  test('a key’s history has state, limits and the month’s usage', async () => {
+  test('a key’s history has its state, its limits and the month’s usage', async () => {
     const { history, apiKeys, database } = fixture
     const accountId = await createTestAccount(fixture)
     const limits = {
@@ -136,7 +136,7 @@ describe('the history of a key', () => {
   })
 })
 
-test('a hanging history soon counts as unreachable', async () => {
+test('a history that does not answer soon counts as unreachable', async () => {
   const server = await startPostgres()
   const elsewhere = await openFixture(await redisUrl(), server.url)
   await elsewhere.database.sql`SELECT 1`

@@ -1,4 +1,7 @@
-/** What people change about a key: name, limits, models and providers, with an audit entry each, at most so many keys, and the playground's. */
+/**
+ * Changes of a key by people: name, limits, models and providers, with an audit entry each. Also the limit on keys
+ * and the playground key.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { type ChangedBy, createApiKeys, MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
@@ -92,7 +95,7 @@ describe('a change of a key', () => {
     expect((await ledger.readKey({ accountId, keyId }))?.requestsPerMinute).toBe(kept?.requestsPerMinute as number)
   })
 
-  test('a key change that the ledger missed fails with an error; repeating the call updates the ledger', async () => {
+  test('a key change that fails to reach the ledger returns an error; repeating the call updates the ledger', async () => {
     const keyId = await createKey()
     await fixture.ledger.readKey({ accountId, keyId })
     let isDown = true
@@ -151,7 +154,7 @@ describe('the audit log', () => {
 })
 
 describe('an account', () => {
-  test(`an account has at most ${MAX_KEYS_PER_ACCOUNT} keys under concurrent creation; deleted keys and the playground's do not count`, async () => {
+  test(`an account has at most ${MAX_KEYS_PER_ACCOUNT} keys under concurrent creation, not counting deleted keys and the playground's`, async () => {
     const { apiKeys } = fixture
     await apiKeys.playgroundKey(accountId, BY)
     const wanted = Array.from({ length: MAX_KEYS_PER_ACCOUNT + 5 }, (_, index) => `key ${index}`)

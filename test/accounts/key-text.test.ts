@@ -1,4 +1,4 @@
-/** The checksum of a key must refuse every typo before anything is looked up. */
+/** The text of a key: its checksum refuses every typo before any look-up. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { generateKey, hashKey, isWellFormedKey, keyHint } from '@/accounts/key-text'
@@ -6,7 +6,7 @@ import { generateKey, hashKey, isWellFormedKey, keyHint } from '@/accounts/key-t
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 describe('a key’s text', () => {
-  test('a key text has the service name, thirty characters and a checksum of six', () => {
+  test('a key text has the service name, thirty characters and a checksum of six characters', () => {
     expect(generateKey('svc')).toMatch(/^svc-[0-9A-Za-z]{36}$/)
     expect(generateKey('acme-ai')).toMatch(/^acme-ai-[0-9A-Za-z]{36}$/)
   })
@@ -15,7 +15,7 @@ describe('a key’s text', () => {
     expect(isWellFormedKey(`svc-${'0'.repeat(30)}${expectedChecksum('0'.repeat(30))}`, 'svc')).toBe(true)
   })
 
-  test('a key’s text is accepted only by the service that made it', () => {
+  test('a key’s text is accepted only by the service that created it', () => {
     const key = generateKey('svc')
     expect(isWellFormedKey(key, 'svc')).toBe(true)
     expect(isWellFormedKey(key, 'sv')).toBe(false)

@@ -1,4 +1,4 @@
-/** Keys that go from one member to another: to whom, by which entry of the audit log, and never back to life for somebody who has left. */
+/** Transfers of keys between members: to whom, with which audit entry, and no activation for a member who left. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { request, settlement } from '@test/ledger/harness'
 import { freshDatabase, redisUrl } from '@test/support/stores'
@@ -75,7 +75,7 @@ describe('a key', () => {
     expect(await fixture.apiKeys.activate(keyId, accountId)).toMatchObject({ status: 'active' })
   })
 
-  test('a key is not activated for a member who is being removed', async () => {
+  test('a key cannot be activated for a member whose removal has begun', async () => {
     const { accountId, people } = organisation
     for (let round = 0; round < 20; round++) {
       const { userId } = await join(fixture, accountId, 'developer')

@@ -1,4 +1,4 @@
-/** The administrator of the environment at every start: nothing happens while it says the same, sessions end when it changes. */
+/** The administrator named in the environment: unchanged settings do nothing at a start, a changed password ends sessions. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { resetTotp, setPassword, upsertAdministrator } from '@/accounts/operator-access'
@@ -60,7 +60,7 @@ describe('the administrator from ADMIN_EMAIL', () => {
     expect(entry?.details).toEqual({ email, role: 'admin', isPasswordNew: true })
   })
 
-  test('a member whose address is in ADMIN_EMAIL becomes administrator and loses former sessions', async () => {
+  test('a member whose address is set as ADMIN_EMAIL becomes administrator and loses former sessions', async () => {
     const email = newEmail()
     const created = await createUser(database, { email, password: FIRST })
     if (created.kind !== 'created') throw new Error(created.kind)

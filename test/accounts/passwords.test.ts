@@ -1,4 +1,4 @@
-/** Password hashes: what they are made of, that nothing is cut off, and that a flood of them is turned away. */
+/** Password hashes: their form, no truncation of passwords, and refusal of a flood. */
 import { describe, expect, spyOn, test } from 'bun:test'
 import { hashPassword, inOwnLine, verifyPassword } from '@/accounts/passwords'
 import { withRealHashes } from './cheap-passwords'
@@ -33,7 +33,7 @@ describe('a flood of passwords', () => {
     expect(await hashPassword('correct horse')).toStartWith('$argon2id$')
   })
 
-  test('known people do not wait behind a flood of unknown ones', async () => {
+  test('a person who signed in before does not wait behind a flood of unknown people', async () => {
     const begun: string[] = []
     const ends: (() => void)[] = []
     const hashing = spyOn(Bun.password, 'hash').mockImplementation((password) => {

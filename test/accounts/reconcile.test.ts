@@ -1,4 +1,4 @@
-/** The check of the history finds every kind of damage, and nothing if there is none. */
+/** reconcileHistory finds every kind of damage, and nothing in correct books. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { NOON_MS, usageRecord } from '@test/usage/sample-records'
@@ -31,7 +31,7 @@ afterAll(() => fixture.close())
 
 describe('reconcileHistory', () => {
   test.each(['sums', 'records'] as const)(
-    'reconcileHistory finds no violation in correct books, by %s',
+    'reconcileHistory finds no violation in correct books, comparing %s',
     async (depth) => {
       expect(await reconcileHistory(fixture.database, depth)).toEqual({ violations: [], accounts: 1 })
     },
@@ -75,7 +75,7 @@ describe('reconcileHistory', () => {
       'sums',
       "INSERT INTO dead_letters (stream, entry_id, payload, error, is_booked) VALUES ('s', '1-0', '[]', 'torn', false)",
     ],
-  ])('reconcileHistory finds %s by %s after: %s', async (kind, depth, damage) => {
+  ])('reconcileHistory reports %s, comparing %s, after: %s', async (kind, depth, damage) => {
     await fixture.database.sql.unsafe(damage)
     const { violations } = await reconcileHistory(fixture.database, depth)
     expect(violations.map((violation) => violation.kind)).toContain(kind)

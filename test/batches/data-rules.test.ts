@@ -1,4 +1,4 @@
-/** Rules of where content may go hold for the lines of a batch: when it is created, and when a line runs. */
+/** Data rules for batch lines: checked when the batch is created and when a line runs. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'
@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('the lines of a batch call obeying providers only, and their records say so', async () => {
+test('the lines of a batch call only providers that obey the data rules, and their usage records say so', async () => {
   const client = clientOf(gateway.url, customer)
   const lines = [chatLine('1'), chatLine('2', { svc: { regions: ['eu'] } })]
   const batch = await ended(client, (await begin(client, lines)).id)
@@ -47,7 +47,7 @@ test('the lines of a batch call obeying providers only, and their records say so
   ])
 })
 
-test('a batch with a line that no obeying provider serves is refused with the line’s number', async () => {
+test('a batch with a line that no provider within the data rules serves is refused with the line’s number', async () => {
   const client = clientOf(gateway.url, customer)
   const refused = await begin(client, [chatLine('1'), chatLine('2', { model: 'svc/beta' })]).catch(
     (error: unknown) => error,

@@ -1,4 +1,4 @@
-/** Faults of input files: refused before anything is kept, each with its line. */
+/** Faulty input files are refused with line numbers before anything is stored. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'
@@ -76,7 +76,7 @@ test('an unknown model in line 4,711 is refused; nothing is stored or held, and 
   expect({ held: Number(held), seq, calls: gateway.upstream.calls.length }).toEqual({ held: 0, seq: 0, calls: 0 })
 })
 
-test('the first ten of many faults are reported; an empty line is no fault, but has a number', async () => {
+test('only the first ten faults are reported; an empty line is no fault, but has a number', async () => {
   const lines = ['', ...Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? chatLine(`${index}`) : 'no'))]
   const faults = await faultsOf(lines)
   expect(faults.map(({ line }) => line)).toEqual([3, 5, 7, 9, 11, 13, 15, 17, 19, 21])
@@ -88,7 +88,7 @@ test('an empty file is refused', async () => {
 
 test.each([
   ['an unknown endpoint', { endpoint: '/v1/images/generations' }, 'endpoint'],
-  ['another window', { completion_window: '1h' }, 'completion_window'],
+  ['another completion window', { completion_window: '1h' }, 'completion_window'],
   ['an unknown file', { input_file_id: 'file-none' }, 'input_file_id'],
   [
     'too much metadata',
@@ -145,7 +145,7 @@ describe('an upload', () => {
       413,
       'file',
     ],
-  ])('%s is refused, and nothing is stored', async (_what, parts, status, param) => {
+  ])('an upload %s is refused, and nothing is stored', async (_what, parts, status, param) => {
     const response = await send(parts)
     expect(response.status).toBe(status)
     expect(await response.json()).toMatchObject({ error: { param } })
@@ -153,7 +153,7 @@ describe('an upload', () => {
     expect([...(await sql`SELECT id FROM batch_files WHERE NOT is_whole`)]).toEqual([])
   })
 
-  test('an upload as JSON is a 415', async () => {
+  test('an upload as JSON is refused with status 415', async () => {
     const response = await fetch(`${gateway.url}/v1/files`, {
       method: 'POST',
       headers: { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' },
@@ -169,7 +169,7 @@ describe('an upload', () => {
   })
 })
 
-test('another account finds neither file nor batch', async () => {
+test('another account can read neither the file nor the batch', async () => {
   const made = await begin(client, [chatLine('1')])
   const stranger = clientOf(gateway.url, await gateway.customer('1'))
   const attempts = [

@@ -1,4 +1,4 @@
-/** Gateways that die while they run a batch: each line ends once and is charged at most once, and every record is in the balance. */
+/** Gateways that are killed while they run a batch: each line ends once with at most one charge, and the records match the balance. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -89,7 +89,7 @@ async function chargedRecords({ accountId }: Customer, credit: number) {
   return charged
 }
 
-test('if gateways are killed, each line has one result and at most one charge, and the records equal the balance’s change', async () => {
+test('if gateways are killed, each line has one result and at most one charge, and the records match the balance', async () => {
   const customer = await heir.customer('100')
   const client = clientOf(heir.url, customer)
   let child = await mortal()

@@ -1,4 +1,4 @@
-/** How batches and files end: at the end of the window, of the time they are kept, of the account's storage, or by their owner. */
+/** How batches and files end: window over, retention over, storage full, or deleted by their owner. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -47,7 +47,7 @@ test('lines that did not run in the window end as expired, and cost nothing', as
   expect((await gateway.balance(customer.accountId)).seq).toBe(0)
 })
 
-test('batches and files are deleted with all their rows once they were kept long enough', async () => {
+test('batches and files are deleted with all their rows after the retention time', async () => {
   const customer = await gateway.customer('1')
   const client = clientOf(gateway.url, customer)
   const made = await ended(client, (await begin(client, LINES)).id)
@@ -126,7 +126,7 @@ test('a cancelled batch keeps only the lines that ran', async () => {
   expect(row?.canceled).toBe(100 - (request_counts?.completed ?? 0))
 })
 
-test('an account whose share of storage is full cannot upload, and its batches pause until there is room', async () => {
+test('an account whose storage is full cannot upload, and its batches pause until there is room', async () => {
   const customer = await gateway.customer('1')
   const client = clientOf(gateway.url, customer)
   const { sql } = gateway.gateway.database

@@ -1,4 +1,4 @@
-/** The money of batches: each line reserved and charged as a request, at the price for batches, and never more than there is. */
+/** The money of batches: each line has its own hold and charge, at the batch price, within the credit. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -40,7 +40,7 @@ function answer({ path, body }: UpstreamCall): Response {
 /** 10,000 tokens of output at 2 USD per 1,000,000: a cent of which ten tokens of input are a thousandth. */
 const LINE_NANO = 10_000 * 2_000 + 10 * 1_000
 
-test('a batch that costs twice the credit pauses when it is used up, and continues after a top-up', async () => {
+test('a batch that costs twice the credit pauses when the credit is used up, and continues after a top-up', async () => {
   const customer = await gateway.customer('1')
   const client = clientOf(gateway.url, customer)
   const made = await begin(
@@ -78,7 +78,7 @@ test('a batch that costs twice the credit pauses when it is used up, and continu
 test.each([
   ['svc/half', CHAT, { max_tokens: 10 }, (10 * 1_000 + 10 * 2_000) / 2],
   ['svc/embed', '/v1/embeddings', { input: 'Hello' }, (4 * 1_000) / 4],
-])('%s costs its price for batches in a batch, and its price elsewhere', async (model, endpoint, body, cost) => {
+])('%s has its batch price in a batch, and its usual price elsewhere', async (model, endpoint, body, cost) => {
   const customer = await gateway.customer('1')
   const client = clientOf(gateway.url, customer)
   const line = { custom_id: 'a', method: 'POST', url: endpoint, body: { ...chatLine('a').body, ...body, model } }
@@ -120,7 +120,7 @@ test('a batch pauses while its key is deactivated, and continues once the key is
   expect(await ended(client, made.id)).toMatchObject({ status: 'completed', request_counts: { completed: 40 } })
 })
 
-test('labels of the request that made the batch are on each line', async () => {
+test('the labels of the request that created a batch are on each of its lines', async () => {
   const customer = await gateway.customer('1')
   const client = clientOf(gateway.url, customer)
   const input_file_id = await upload(client, jsonl([chatLine('1'), chatLine('2')]))
@@ -137,22 +137,25 @@ test('labels of the request that made the batch are on each line', async () => {
 test.each([
   [400, 1],
   [500, 4],
-])('a line that a provider answers with %i is an error after %i tries, and costs nothing', async (status, most) => {
-  const customer = await gateway.customer('1')
-  const client = clientOf(gateway.url, customer)
-  gateway.upstream.respond((call) => {
-    if (!call.text.includes('Question bad')) return answer(call)
-    return Response.json({ error: { message: 'broken' } }, { status })
-  })
-  const batch = await ended(client, (await begin(client, [chatLine('good'), chatLine('bad')])).id)
-  expect(batch).toMatchObject({ status: 'completed', request_counts: { total: 2, completed: 1, failed: 1 } })
-  const [failed, ...others] = await resultLines(client, batch.error_file_id)
-  expect(others).toEqual([])
-  expect(failed).toMatchObject({ custom_id: 'bad', error: null, response: { body: { error: expect.anything() } } })
-  expect(failed?.response?.status_code).toBe(status === 400 ? 400 : 502)
-  const [line] = await gateway.gateway.database
-    .sql`SELECT tries FROM batch_lines WHERE batch_id = ${batch.id} AND custom_id = 'bad'`
-  expect(line?.tries).toBe(most)
-  expect(Number((await gateway.balance(customer.accountId)).spent)).toBe(10 * 1_000 + 20 * 2_000)
-  gateway.upstream.respond(answer)
-})
+])(
+  'a batch line that the provider answers with %i is an error after %i tries, and costs nothing',
+  async (status, most) => {
+    const customer = await gateway.customer('1')
+    const client = clientOf(gateway.url, customer)
+    gateway.upstream.respond((call) => {
+      if (!call.text.includes('Question bad')) return answer(call)
+      return Response.json({ error: { message: 'broken' } }, { status })
+    })
+    const batch = await ended(client, (await begin(client, [chatLine('good'), chatLine('bad')])).id)
+    expect(batch).toMatchObject({ status: 'completed', request_counts: { total: 2, completed: 1, failed: 1 } })
+    const [failed, ...others] = await resultLines(client, batch.error_file_id)
+    expect(others).toEqual([])
+    expect(failed).toMatchObject({ custom_id: 'bad', error: null, response: { body: { error: expect.anything() } } })
+    expect(failed?.response?.status_code).toBe(status === 400 ? 400 : 502)
+    const [line] = await gateway.gateway.database
+      .sql`SELECT tries FROM batch_lines WHERE batch_id = ${batch.id} AND custom_id = 'bad'`
+    expect(line?.tries).toBe(most)
+    expect(Number((await gateway.balance(customer.accountId)).spent)).toBe(10 * 1_000 + 20 * 2_000)
+    gateway.upstream.respond(answer)
+  },
+)

@@ -1,4 +1,4 @@
-/** The load process and the mock upstream against each other, as every measurement uses them. */
+/** The load generator against the mock upstream, as in every measurement. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Shot, WireFormat } from '@bench/load/job'
 import { type LoadClient, startLoadClient } from '@bench/machine/load-client'
@@ -126,7 +126,7 @@ test('the load generator holds streams open at the same time', async () => {
   expect(chunks).toBeGreaterThan(100)
 })
 
-test('clients that stop reading are open at the same time, each after reading only the beginning', async () => {
+test('the load generator opens slow clients together, and each stops reading after the beginning', async () => {
   const job = { kind: 'stopped', shot: shot('messages', 'flood-8000'), connections: 64, durationMs: 50 } as const
   let open = 0
   const { answered, failures } = await client.run(job, (count) => {

@@ -1,6 +1,6 @@
 /**
- * What one paid request makes inside this process, counted object by object while nothing is collected: what grows here makes every
- * request dearer. Upstream and ledger are stubs, so that only our own way is counted. Budgets are what is made today: lower them with it.
+ * Counts the objects that one paid request creates in the gateway, with stubs for upstream and ledger. More objects
+ * make every request slower. If the count falls, lower the budget.
  */
 
 import { heapStats } from 'bun:jsc'
@@ -112,7 +112,7 @@ describe('object budgets', () => {
     expectWithin(made, JSON_BUDGET)
   })
 
-  test('a paid stream and each of its pieces create no more objects than budgeted', async () => {
+  test('a paid stream and each of its chunks create no more objects than budgeted', async () => {
     const stream = async (pieces: number) => {
       answerWith(() => streamOf(pieces))
       return await countMade(async () => {

@@ -1,4 +1,4 @@
-/** What is made of the figures of a run: goals, comparison with an earlier run, tables, plots, and the page in the docs. */
+/** The benchmark's report: goals, comparison with an earlier run, tables, plots, and the page in the docs. */
 import { describe, expect, test } from 'bun:test'
 import { baselineOf, compare } from '@bench/report/baseline'
 import { GOALS, standings } from '@bench/report/goals'
@@ -30,7 +30,7 @@ function results(ourMicroseconds: number[], bareMicroseconds: number[]): Results
 const standing = (of: Results, id: string) => standings(of).find(({ goal }) => goal.id === id)
 
 describe('goals', () => {
-  test('a benchmark goal is a ratio within the same round', () => {
+  test('a benchmark goal is a ratio of figures from the same round', () => {
     const reached = standing(results([60, 600, 66], [30, 300, 30]), 'cpu-json')
     expect(reached?.spread).toEqual({ median: 2, low: 2, high: 2.2, rounds: 3 })
     expect(reached?.isReached).toBe(true)
@@ -45,7 +45,7 @@ describe('goals', () => {
     expect(standing(of, 'prompt-100k')?.floor).toBeUndefined()
   })
 
-  test('a benchmark goal that was not measured says why', () => {
+  test('a benchmark goal that was not measured shows the reason', () => {
     const of = results([60], [30])
     expect(standing(of, 'rate-bifrost')?.why).toBe('Bifrost took no part')
     expect(standing(of, 'second-process')?.why).toBe('svc-gateway × 2 was not part of this run')
@@ -85,7 +85,7 @@ describe('the report', () => {
     expect(markdown).toContain('not measured: Bifrost took no part')
   })
 
-  test('the docs omit the tables of scenarios', () => {
+  test('the docs omit the report’s tables of scenarios', () => {
     expect(markdown).toContain('| JSON | CPU µs |')
     const published = publishedOf(of, standings(of))
     expect(published).not.toContain('| JSON | CPU µs |')
@@ -112,7 +112,7 @@ describe('the report', () => {
     expect(plot && drawPlot(results([60], []), plot)).toBeUndefined()
   })
 
-  test('figures have three significant digits', () => {
+  test('figures of the report have three significant digits', () => {
     expect([12_345.6, 123.4, 12.34, 1.234, 0.0123, 0].map(number)).toEqual([
       '12,346',
       '123',
@@ -130,7 +130,7 @@ describe('the report', () => {
     expect(summary).toContain('Took no part: Bifrost.')
   })
 
-  test('the benchmark report replaces the text between its marks, and refuses a page without marks', () => {
+  test('the benchmark report replaces the text between the page’s marks, and refuses a page without marks', () => {
     const page = 'a\n<!-- bench: begin -->\nold\n<!-- bench: end -->\nb'
     expect(between(page, 'bench', 'new')).toBe('a\n<!-- bench: begin -->\nnew\n<!-- bench: end -->\nb')
     expect(() => between('a', 'bench', 'new')).toThrow('lacks')

@@ -1,4 +1,4 @@
-/** The soak's own parts: what its upstream does wrong, how its clients end, what a metrics page says, and its verdicts. */
+/** Parts of the soak test: the upstream's faults, the clients' endings, metrics pages, and verdicts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Shot } from '@bench/load/job'
 import { requestBytes } from '@bench/load/request-bytes'
@@ -43,7 +43,7 @@ describe('soak clients under faults of the upstream', () => {
     ['status-503', 503, 'whole'],
     ['broken-2-5', 200, 'closed'],
     ['reset', 0, 'unreachable'],
-  ])('a soak client %s sees status %d and this ending: %s', async (model, status, how) => {
+  ])('a soak client that requests %s sees status %d and this ending: %s', async (model, status, how) => {
     expect(await send(model)).toEqual({ status, how } as Awaited<ReturnType<typeof send>>)
   })
 
@@ -51,7 +51,7 @@ describe('soak clients under faults of the upstream', () => {
     { kind: 'leave', afterMs: 30, how: 'close' },
     { kind: 'leave', afterMs: 30, how: 'reset' },
     { kind: 'stop', restMs: 30, how: 'reset' },
-  ])('a soak client that disconnects counts as departed, stream: %p', async (manner) => {
+  ])('a soak client that disconnects counts as departed: %p', async (manner) => {
     expect((await send('stream-100-10', manner)).how).toBe('left')
   })
 
@@ -62,7 +62,7 @@ describe('soak clients under faults of the upstream', () => {
   test.each<Manner>([
     { kind: 'dawdle', restMs: 5 },
     { kind: 'stop', restMs: 50, how: 'read' },
-  ])('a slow soak client receives the whole answer, stream: %p', async (manner) => {
+  ])('a slow soak client receives the whole answer: %p', async (manner) => {
     expect(await send('flood-1000', manner)).toEqual({ status: 200, how: 'whole' })
   })
 })
@@ -91,7 +91,7 @@ describe('the verdicts of a soak', () => {
   }
   const broken = (results: SoakResults) => verdictsOf(results).filter(({ isKept }) => !isKept)
 
-  test('a soak whose memory grew only while it warmed up keeps all promises', () => {
+  test('a soak passes if its memory grew only during the warm-up', () => {
     expect(broken(resultsWith((index) => (index < 10 ? 50 : 100)))).toEqual([])
   })
 

@@ -1,4 +1,4 @@
-/** The account of a request's microseconds: nothing counted twice, nothing lost, and the budget that it is held to. */
+/** Processor time of a request by stage: nothing counted twice or omitted, compared with a budget. */
 import { describe, expect, test } from 'bun:test'
 import budgetFile from '@bench/budget.json'
 import { accountFor } from '@bench/stages/account'
@@ -21,20 +21,20 @@ describe('processor time by stage', () => {
   const stages = accountFor(measured(FIGURES), 1)
   const of = (name: string) => stages.find((stage) => stage.name.startsWith(name))?.microseconds
 
-  test('the cost of creating a request is subtracted from stages that needed a new one', () => {
+  test('the cost of creating a request object is subtracted from stages that created one', () => {
     expect(of('body')).toBe(3)
     expect(of(ANSWERED)).toBe(40)
     expect(of('routes')).toBe(2)
   })
 
-  test('the time between two sums that no stage covers gets its own row', () => {
+  test('time that belongs to no measured stage gets its own row', () => {
     expect(of('server: what it adds')).toBe(60 - 42 - 7)
     expect(of('network of the upstream call')).toBe(20)
     expect(of('ledger: within')).toBe(115 - 80 - 30)
     expect(of('flusher')).toBe(15)
   })
 
-  test('stages add up if a whole stream was measured, and are scaled to the budget’s machine if this one is slower', () => {
+  test('chunk stages are divided by the stream’s length, and figures are scaled if this machine is slower', () => {
     expect(of('piece: decode')).toBe(0.5)
     const slower = accountFor(measured(FIGURES), 2)
     expect(slower.find(({ name }) => name === WHOLE)?.microseconds).toBe(65)
@@ -50,7 +50,7 @@ describe('the budget of stages', () => {
     expect([9, 11.9, 12.1].map(isOver)).toEqual([false, false, true])
   })
 
-  test('the budget ignores unnamed stages, and reports unknown names', () => {
+  test('the budget ignores stages that it does not name, and reports names without a stage', () => {
     expect(compareWithBudget(stage(99), { ...budget, stages: {} })[0]).toMatchObject({
       allowed: undefined,
       isOver: false,

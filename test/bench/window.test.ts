@@ -1,4 +1,4 @@
-/** The outcome of a measurement, and of the words on the command line. */
+/** The figures of one measurement, and the benchmark's command line. */
 
 import { describe, expect, test } from 'bun:test'
 import type { JobResult } from '@bench/load/job'
@@ -29,20 +29,20 @@ describe('figures', () => {
     expect(pieces.requestsPerSecond).toBeUndefined()
   })
 
-  test('benchmark figures omit stores and processor time for a server without them', () => {
+  test('benchmark figures have no store or processor time for a server that has none', () => {
     const figures = figuresOf(RESULT, USED, LATER, { unit: 'request', usesStores: false, hasProcess: false })
     expect(figures.cpuMicroseconds).toBeUndefined()
     expect(figures.redisMicroseconds).toBeUndefined()
   })
 
-  test('a window with only failed answers has no figures', () => {
+  test('a measurement with only failed answers has no figures', () => {
     expect(figuresOf({ ...RESULT, answered: 0, failures: { '503': 7 } }, USED, LATER, OURS)).toEqual({ failedShare: 1 })
     expect(figuresOf({ ...RESULT, answered: 0 }, USED, LATER, OURS)).toEqual({ failedShare: 1 })
     expect(figuresOf({ ...RESULT, failures: { closed: 100 } }, USED, LATER, OURS).failedShare).toBe(0.5)
   })
 })
 
-test('streams need two file descriptors each, and are limited to ten thousand', () => {
+test('a benchmark of streams needs two file descriptors for each, and has at most ten thousand', () => {
   expect(streamsFor(65_535)).toBe(10_000)
   expect(streamsFor(20_000)).toBe(9_800)
   expect(streamsFor(100)).toBe(0)
@@ -80,7 +80,7 @@ test('a benchmark round that would end too late does not begin', async () => {
   expect(await inRounds(2, performance.now() - 1, run)).toBe(0)
 })
 
-test('each long benchmark scenario runs alone if it is named', async () => {
+test('a long benchmark scenario only runs if it is named, and then alone', async () => {
   const world = { contestants: [], client: { pid: process.pid } } as unknown as World
   const results = { rows: [], notes: [] } as unknown as Results
   const saidFor = async (...names: string[]) => {

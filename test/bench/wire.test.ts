@@ -1,4 +1,4 @@
-/** What goes over the wire of the benchmark: answers and requests cut anywhere, stamps, and the bytes of a request. */
+/** The benchmark's wire format: answers and requests split at any byte, time stamps, and the bytes of a request. */
 import { describe, expect, test } from 'bun:test'
 import { createAnswerReader } from '@bench/load/answer-reader'
 import type { Shot } from '@bench/load/job'
@@ -68,7 +68,7 @@ describe('the reader of requests', () => {
     expect(reader.push(bytes)).toEqual(asked)
   })
 
-  test('the request reader finds a model behind a long prompt, and in a path', () => {
+  test('the request reader finds a model name after a long prompt, and in a path', () => {
     const long = Buffer.from(JSON.stringify({ messages: 'x'.repeat(100_000), model: 'last', stream: false }))
     expect(readAsked('/v1/chat/completions', long)).toEqual({
       format: 'chat-completions',
@@ -82,7 +82,7 @@ describe('the reader of requests', () => {
 })
 
 describe('stamps', () => {
-  test('time stamps are found anywhere in a stream; a cut stamp counts without its time', () => {
+  test('time stamps are found anywhere in a stream; a stamp that is cut counts without its time', () => {
     const at = 1_760_000_000_123.457
     const text = `{"text":"${stampText(at)} "}`
     const found: number[] = []
@@ -111,7 +111,7 @@ describe('requests', () => {
     }
   })
 
-  test('prepared requests with large prompts are few, whatever the number of keys', () => {
+  test('only few requests with large prompts are prepared, whatever the number of keys', () => {
     const keys = Array.from({ length: 1_000 }, (_, index) => `key-${index}`)
     const large = { ...SHOT, promptBytes: 100_000, keyHeader: { name: 'x-api-key', prefix: '' }, keys }
     expect(requestBytes(large).length).toBeLessThan(32)

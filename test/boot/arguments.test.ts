@@ -1,4 +1,4 @@
-/** The program's arguments: help and version end at once, and an unknown word is refused. */
+/** The program's arguments: --help and --version print and exit, and an unknown argument is refused. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { version } from '#package.json'

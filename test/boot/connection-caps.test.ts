@@ -1,4 +1,4 @@
-/** Connections by the thousand that never ask for anything: they end, and whoever asks is served meanwhile. */
+/** Thousands of idle connections: they are closed, and other clients are served meanwhile. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { memoryLogger } from '@test/ledger/harness'
 import { openRaw, rawRequest } from '@test/support/raw-connection'
@@ -95,7 +95,7 @@ const BEGINNINGS = [
   ['send one byte of an announced body', rawRequest('POST /nope', { 'content-length': '1000' }, '{')],
 ] as const
 
-test.each(BEGINNINGS)('thousands of connections that %s, from one address, are limited', async (_, text) => {
+test.each(BEGINNINGS)('thousands of connections from one address that %s are limited', async (_, text) => {
   const held = await hold(text, () => '127.0.0.2')
   await until(() => held.filter((one) => !one.isClosed()).length <= PER_ADDRESS, 'all but so many to be ended')
   await isServed()
@@ -106,7 +106,7 @@ test.each(BEGINNINGS)('thousands of connections that %s, from one address, are l
   expect(gateway.output()).toContain('connections_ended')
 })
 
-test('thousands of connections from hundreds of addresses leave descriptors for other clients', async () => {
+test('thousands of connections from hundreds of addresses leave file descriptors for other clients', async () => {
   const held = await hold('GET / HTTP/1.1\r\n', (index) => `127.0.3.${1 + (index % 250)}`)
   await isServed()
   await until(() => held.filter((one) => !one.isClosed()).length < DESCRIPTORS, 'most to be ended')
@@ -188,7 +188,7 @@ describe('connections above the limits', () => {
     ])
   })
 
-  test('addresses with the most connections lose some until a quarter of the descriptors is free', async () => {
+  test('addresses with the most connections lose connections until a quarter of the file descriptors is free', async () => {
     const open = [...from('a', 50), ...from('b', 30), ...from('c', 4)]
     expect(tally(await ended(open, 60, 32))).toEqual({ a: 40, b: 20 })
     expect(await ended([...from('a', 5), ...from('b', 5)], 60, 14)).toEqual([])
@@ -199,7 +199,7 @@ describe('connections above the limits', () => {
     expect(victims.map(({ port }) => port)).toEqual(Array.from({ length: 27 }, (_, index) => index + 3))
   })
 
-  test('the connection limit spares connections whose answer has just ended, even if many arrived together', async () => {
+  test('the connection limit spares connections whose answer has just ended, even if many end together', async () => {
     const sockets = from('a', 205).map((one, descriptor) => ({ ...one, descriptor }))
     const looks: number[][] = []
     let known = [0, 1, 2, 3, 4]

@@ -1,4 +1,4 @@
-/** What a newcomer meets first: a taken port, settings that are wrong, the banner, the key it shows once, and the way back in. */
+/** The first minutes of a new operator: a taken port, wrong settings, the banner, the key shown once, and sign-in. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -42,7 +42,7 @@ function credits(address: string, key: string): Promise<Record<string, number>> 
 
 describe('a start on a taken port', () => {
   test.each(['1', '2'])(
-    'a taken port is one error line with PORT, before anything is created (PROCESSES=%s)',
+    'a start on a taken port prints one error line with PORT, and creates nothing (PROCESSES=%s)',
     async (processes) => {
       const { port, free } = takePort()
       const dataDir = join(await newFolder(), 'data')
@@ -70,7 +70,7 @@ describe('a start on a taken port', () => {
   test.each([
     ['no.such.host.example', 'HOST: there is no address for no.such.host.example\n'],
     ['192.0.2.1', 'HOST: 192.0.2.1 is no address of this machine\n'],
-  ])('a HOST of another machine (%s) is one error line', async (host, line) => {
+  ])('a HOST that is another machine’s address (%s) is one error line', async (host, line) => {
     const gateway = spawnGateway({ HOST: host, PORT: '0', DATA_DIR: join(await newFolder(), 'data') })
     expect(await gateway.exited()).toBe(1)
     expect(gateway.output()).toBe(line)

@@ -1,7 +1,4 @@
-/**
- * A start with a real provider key, seen from outside: a stranger gets no account, no credit and no answer.
- * Takes long: each case starts a process.
- */
+/** A start with a real provider key, seen from outside: strangers get no account, credit or answer. Slow: each case starts a process. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -52,7 +49,7 @@ describe('a start with a provider key and no NODE_ENV', () => {
     expect(gateway.output()).not.toContain('with the password')
   })
 
-  test('with a provider key there is no page with a simulated payment', async () => {
+  test('with a provider key there is no page for simulated payments', async () => {
     const page = await fetch(`${address}/sandbox/deposits/anything`)
     expect(page.status).toBe(404)
   })

@@ -1,4 +1,4 @@
-/** What a gateway loads before it serves: nothing that only visitors of the dashboard, new people or an empty machine need. */
+/** The packages that a gateway loads before it serves: none that only the dashboard, new people or a new machine need. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
@@ -35,6 +35,6 @@ test('a start does not import packages that a paid request does not need', async
   expect(await loadedBy(['@/boot/start', '@/boot/run-server'], [...NEEDED, ...LATER])).toEqual(NEEDED)
 })
 
-test('a start imports the server only after reading the settings; a supervisor never does', async () => {
+test('a start imports the server only after reading the settings; a supervisor never imports the server', async () => {
   expect(await loadedBy(['@/boot/start'], ['postgres', 'elysia'])).toEqual(['postgres'])
 })

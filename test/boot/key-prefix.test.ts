@@ -1,4 +1,4 @@
-/** In a Redis that others use, a gateway keeps to the names of its prefix: a user that may touch no others is enough for all it does. */
+/** A Redis shared with others: a gateway only touches names with its prefix, so a Redis user limited to that prefix is enough. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'bun:test'
 import { join } from 'node:path'
 import { ROOT } from '@test/deploy/compose-file'
@@ -150,7 +150,7 @@ test('gateways with different prefixes have separate balances and book checks', 
   }
 })
 
-test('commands find and rebuild data under the prefix', async () => {
+test('commands find and rebuild data under the key prefix', async () => {
   const [side] = gateways as [Side]
   const before = await side.gateway.balance(side.customer.accountId)
   for (const name of await admin.keys('one:*')) await admin.del(name)
@@ -161,7 +161,7 @@ test('commands find and rebuild data under the prefix', async () => {
   await story(side)
 })
 
-test('a missing right is reported with the prefix', async () => {
+test('an error about a missing Redis right names the key prefix', async () => {
   const [side] = gateways as [Side]
   await admin.call('ACL', 'SETUSER', 'one', 'resetkeys', '~one:{l*}:*', '~one:keyhash:*')
   const refused = await post(
@@ -176,7 +176,7 @@ test('a missing right is reported with the prefix', async () => {
   await admin.call('ACL', 'SETUSER', 'one', ...(await rulesFor('one:')))
 })
 
-test('on a cluster the prefix does not move an account to another node', async () => {
+test('on a cluster the key prefix does not move an account to another node', async () => {
   const cluster = await startCluster(3)
   const side = await open('three:', cluster.url)
   try {

@@ -1,4 +1,4 @@
-/** A Redis that another version has written ends the start, and commands, in one line, and stays as it is. */
+/** A Redis written by another version: start and commands end with one line and change nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
@@ -36,7 +36,7 @@ async function endOf(command?: string[]): Promise<{ code: number | null; output:
 test.each([
   ['hashes', { shards: '64' }, 'a version before 1.0'],
   ['packed strings', { shards: '64 packed' }, 'a version before 1.0'],
-  ['a layout of tomorrow', { layout: '2' }, 'a newer version'],
+  ['a layout of a newer version', { layout: '2' }, 'a newer version'],
 ])('the start refuses a store in %s and does not change it', async (_, words, version) => {
   await redis.flushall()
   for (const shard of ALL_SHARDS) await redis.hset(metaName(shard), { identity: 'a', epoch: 'b', ...words })

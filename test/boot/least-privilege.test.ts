@@ -1,4 +1,4 @@
-/** The embedded servers' own users may do the gateway's work, and nothing else: neither rewrite its books nor rule its servers. */
+/** The rights of the embedded stores' users: enough for the gateway, and nothing that changes the books or controls the servers. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

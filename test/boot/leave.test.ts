@@ -1,4 +1,4 @@
-/** SIGTERM with a delay: everything is served on, everybody is told to go elsewhere, and only then the port is closed. */
+/** SIGTERM with DRAIN_DELAY_MS: requests are still answered, clients and probes are sent elsewhere, and then the port closes. */
 import { afterAll, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'

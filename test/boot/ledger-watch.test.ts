@@ -1,4 +1,4 @@
-/** The automatic ledger check: finds what was planted, says it once over all gateways, and never outlives its gateway. */
+/** The automatic ledger check: finds planted violations, reports each once among all gateways, and stops with its gateway. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { addToStored } from '@test/ledger/store/stored'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
@@ -44,7 +44,7 @@ function watch(intervalMs: number): { watch: BackgroundWorker; reports: DriftRep
   return { watch: createLedgerWatch({ redis, database, history, logger, onReport, intervalMs }), reports }
 }
 
-test('the ledger watch logs a violation, reports it by kind, and reports its end', async () => {
+test('the ledger watch logs a violation, counts it by kind in the metrics, and reports when it has ended', async () => {
   const { watch: watching, reports } = watch(40)
   await gateway.balance(customer.accountId)
   watching.start()
@@ -68,7 +68,7 @@ test('the ledger watch logs a violation, reports it by kind, and reports its end
   expect(reports).toHaveLength(count)
 })
 
-test('the ledger watch scans the whole store once a day, and otherwise reads its lists', async () => {
+test('the ledger watch scans the whole store once a day, and otherwise only reads its lists', async () => {
   const scans = async () => Number(/cmdstat_scan:calls=(\d+)/.exec(await raw.info('commandstats'))?.[1] ?? 0)
   await raw.del('ledger-check:searched', 'ledger-check:report')
   const { watch: watching, reports } = watch(40)

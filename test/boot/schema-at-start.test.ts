@@ -1,6 +1,6 @@
 /**
- * A gateway looks at the schema before it serves: one that it cannot use ends the start, and commands, in one line.
- * Takes long: each case starts a process.
+ * A gateway checks the schema before it serves: if it cannot use it, start and commands end with one line. Slow: each
+ * case starts a process.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ test('if the schema is up to date, the gateway starts with the role that owns no
   expect(await gateway.exited()).toBe(0)
 })
 
-test('a missing migration is one error line with the setting that helps, also for commands', async () => {
+test('a missing migration is reported in one error line with the setting that helps, also for commands', async () => {
   const sql = await ownerSql()
   const [removed] = await sql`DELETE FROM migrations WHERE id = ${NEWEST} RETURNING *`
   const expected = `The database lacks migration ${NEWEST} (`

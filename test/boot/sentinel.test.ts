@@ -1,4 +1,4 @@
-/** Sentinels fail over to a replica that lacks the last writes: refusals for a moment, and the books are as the history has them. */
+/** Sentinels fail over to a replica without the last writes: requests are refused for a moment, then the books equal the history. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { readinessOf } from '@test/support/readiness'

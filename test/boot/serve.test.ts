@@ -1,6 +1,6 @@
 /**
- * Silence on a connection: it ends a stranger's, and that of whoever is known once nothing is under way for them. Heads and bodies
- * have to come at some speed.
+ * Idle limits of connections: short for unknown clients, longer for known ones, none during an answer. Heads and
+ * bodies need a minimum speed.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { dashboardRoutesOf, fillPath, nameOf } from '@test/console/http/routes'
@@ -79,7 +79,7 @@ describe.each([
 
   test.each([
     ['announced', { 'content-length': String(bytes) }, ' '.repeat(65_536)],
-    ['in chunks', { 'transfer-encoding': 'chunked' }, `10000\r\n${' '.repeat(65_536)}\r\n`],
+    ['sent in chunks', { 'transfer-encoding': 'chunked' }, `10000\r\n${' '.repeat(65_536)}\r\n`],
   ])('a too large body is refused in the path’s own format, %s', async (_name, headers, piece) => {
     const text = await answerTo(headers, piece)
     expect(text).toStartWith('HTTP/1.1 413 ')
@@ -136,7 +136,7 @@ describe('connections that never end', () => {
   test.each([
     ['/v1/messages/count_tokens', CHAT],
     ['/v1/route', CHAT],
-  ])('at %s, where requests wait for no provider, the idle limit is only longer', async (path, body) => {
+  ])('at %s, which calls no provider, the idle limit of a known client is only longer', async (path, body) => {
     const { status, limits } = await ask(path, chatBy(`Bearer ${customer.key}`, body))
     expect({ status, limits }).toEqual({ status: 200, limits: [KNOWN_IDLE_SECONDS] })
     expect((await ask(path, chatBy('Bearer svc-nobody', body))).limits).toEqual([])

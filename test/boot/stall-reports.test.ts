@@ -1,4 +1,4 @@
-/** An event loop that stands still: counted and logged by the route that held it up, and by nothing that a client writes. */
+/** Stalls of the event loop are counted and logged by the route that caused them, without any text of a client. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { standStill } from '@test/support/delays'

@@ -1,6 +1,6 @@
 /**
- * Starting and stopping, seen from outside: faults, the banner, the pasted line, drains, several processes.
- * Takes long: each case starts a process.
+ * Start and stop, seen from outside: errors, the banner, the printed command, draining, several processes. Slow: each
+ * case starts a process.
  */
 import { describe, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

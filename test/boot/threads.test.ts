@@ -1,4 +1,4 @@
-/** Strangers may take every descriptor of a gateway the moment it listens: what its start does later must not end it. */
+/** Clients may take every file descriptor once a gateway listens: later steps of its start must not fail. */
 import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { memoryLogger } from '@test/ledger/harness'

@@ -1,4 +1,4 @@
-/** Bodies that are answered unread: an address has so many of them taken off its connections, and then its connections end. */
+/** Request bodies that are answered unread: after a limit per address, its connections are closed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
@@ -54,7 +54,7 @@ describe('the count of unread bytes', () => {
     [{ 'content-length': String(256 * 1024 + 1) }, true],
     [{ 'transfer-encoding': 'chunked' }, true],
     [{}, false],
-  ])('a request with %j counts as having a large body: %p', (headers, isLarge) => {
+  ])('a request with %j has a large body that may stay unread: %p', (headers, isLarge) => {
     expect(hasLargeBody(new Request('http://gateway.test/', { headers }))).toBe(isLarge)
   })
 })
@@ -85,11 +85,11 @@ describe('a gateway', () => {
   }
 
   test.each([
-    ['to a key that nobody has', '127.0.0.2', 'POST /v1/messages', { authorization: 'Bearer svc-nobody' }],
+    ['to an unknown key', '127.0.0.2', 'POST /v1/messages', { authorization: 'Bearer svc-nobody' }],
     ['without a key', '127.0.0.3', 'POST /v1/chat/completions', {}],
-    ['to a path that is none', '127.0.0.4', 'POST /nowhere', {}],
+    ['to an unknown path', '127.0.0.4', 'POST /nowhere', {}],
     ['to a page', '127.0.0.5', 'POST /dashboard/api/nowhere', {}],
-    ['to what has no body', '127.0.0.6', 'GET /healthz', {}],
+    ['to a route without a body', '127.0.0.6', 'GET /healthz', {}],
     ['above the limit', '127.0.0.7', 'POST /v1/messages', { 'content-length': String(64 * MIB) }],
   ])(
     'an address that sends too much %s loses its connections before the body is complete',
@@ -101,7 +101,7 @@ describe('a gateway', () => {
     },
   )
 
-  test('the limit closes connections of an account without credit, not those of another address', async () => {
+  test('too many unread bytes of an account without credit close its connections, not those of another address', async () => {
     const poor = await gateway.customer('0')
     const answers = await announce('127.0.0.8', 'POST /v1/messages', { authorization: `Bearer ${poor.key}` })
     expect(answers.at(-1)).toMatchObject({ isClosed: true, head: expect.stringMatching(/^http\/1\.1 4(02|29) /) })

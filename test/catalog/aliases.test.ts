@@ -1,4 +1,4 @@
-/** Aliases in a catalogue file: what they may be, that each means one thing, and what they stand for once loaded. */
+/** Aliases in the catalogue: their form, one meaning each, and the model that they name. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { findSold } from '@/catalog/aliases'
@@ -37,7 +37,7 @@ test('an alias of a model or tier names the model or tier', () => {
   expect(findSold(catalog, '__proto__')).toBeUndefined()
 })
 
-test('an alias is not offered if its model is not', () => {
+test('an alias is not offered if its model is not offered', () => {
   const { PROVIDER2_API_KEY: _, ...others } = ALL_KEYS
   const catalog = load(withAliases(['of-alpha'], ['of-beta'], ['of-smart']), others)
   expect([...catalog.aliases.keys()]).toEqual(['of-alpha', 'of-smart'])
@@ -95,7 +95,7 @@ test('aliases must be a list of strings', () => {
   expect(faultsOf(withAliases([1]))).toEqual([`models[0].aliases[0]: ${EXPECTED}`])
 })
 
-test('a change of aliases is among the listed changes', () => {
+test('a changed alias is among the listed changes of a reload', () => {
   const before = load(withAliases([]))
   const after = load(withAliases(['x', 'y'], [], ['z']))
   expect(changesBetween(before, after)).toEqual([

@@ -1,4 +1,4 @@
-/** The prices of a model in batches: each of its lists times the discount, rounded up. */
+/** The batch prices of a model: each price times the discount, rounded up. */
 import { expect, test } from 'bun:test'
 import { atBatchPrice } from '@/catalog/batch-price'
 import { faultsOf, type Json, load, SAMPLE, spoil } from './sample-catalog'
@@ -30,12 +30,12 @@ test('base prices, steps, service tiers and prices of other units are multiplied
   expect(atBatchPrice(own)).toBe(atBatchPrice(own))
 })
 
-test.each([undefined, 1])('a discount of %p changes nothing', (discount) => {
+test.each([undefined, 1])('a batch discount of %p changes no price', (discount) => {
   const own = model(discount)
   expect(atBatchPrice(own)).toBe(own)
 })
 
-test.each<Json>([0, -1, 1.5, '0.5'])('a discount of %p is refused', (discount) => {
+test.each<Json>([0, -1, 1.5, '0.5'])('a batch discount of %p is refused', (discount) => {
   expect(faultsOf(spoil('models.1.batchDiscount', discount))).toEqual([
     expect.stringContaining('models[1].batchDiscount: expected a factor above 0 and at most 1'),
   ])

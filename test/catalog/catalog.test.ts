@@ -1,4 +1,4 @@
-/** Loading the catalogue: what is offered under which environment, defaults, and look-ups by hostile names. */
+/** Loading the catalogue: which models are offered in which environment, default values, and look-ups of hostile names. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ describe('offered models', () => {
     expect(catalog.providers.get('provider3')?.baseUrl).toBe('https://three.example')
   })
 
-  test('providers without a key are omitted, with their targets, and with models, fallbacks and candidates without a target', () => {
+  test('a provider without a key is omitted, with its targets and each model that has no other target', () => {
     const result = loadCatalog(TEXT, { PROVIDER2_API_KEY: '' })
     if (result.kind !== 'loaded') throw new Error(result.kind)
     const { catalog } = result

@@ -1,4 +1,4 @@
-/** What a catalogue says differently: whatever can be written in the file is a fact of its own, and makes another hash. */
+/** Changes of a catalogue: each value of the file can be listed as changed, and changes the hash. */
 import { describe, expect, test } from 'bun:test'
 import { loadCatalog } from '@/catalog/catalog'
 import { changesBetween, hashCatalog } from '@/catalog/changes'

@@ -1,4 +1,4 @@
-/** What providers charge us, as the catalogue file says it: where it stands, what it leaves out, and what is sold below it. */
+/** Provider costs in the catalogue file: where they may be stated, unknown costs, and prices below cost. */
 import { describe, expect, test } from 'bun:test'
 import { modelsAtALoss } from '@/catalog/losses'
 import type { Model } from '@/catalog/types'

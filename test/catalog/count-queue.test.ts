@@ -1,4 +1,4 @@
-/** Whose turn it is at the tokenizer: paid before free, account by account, and nobody with more than a share of the line. */
+/** The tokenizer's queue: paid requests before free ones, accounts in turn, and a limit per account. */
 import { describe, expect, test } from 'bun:test'
 import { type CountAsker, createCountQueue } from '@/catalog/count-queue'
 import type { CountQuestion } from '@/catalog/tokenizer-worker'

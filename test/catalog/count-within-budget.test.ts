@@ -1,4 +1,4 @@
-/** How far a count goes before its budget ends, and what it says of the rest. */
+/** Counting tokens with a time budget: where it stops, and what it returns for the rest. */
 import { describe, expect, test } from 'bun:test'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { countWithinBudget } from '@/catalog/count-within-budget'

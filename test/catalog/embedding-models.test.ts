@@ -1,4 +1,4 @@
-/** Models of the catalogue that embed: a price of input is all they have, and nothing that conversations need is taken for theirs. */
+/** Embedding models in the catalogue: they only have an input price, and no setting of chat models. */
 import { describe, expect, test } from 'bun:test'
 import { loadCatalog } from '@/catalog/catalog'
 import { requestCost, worstCaseCost } from '@/catalog/price'
@@ -46,7 +46,7 @@ describe('faulty embedding models', () => {
     ],
   ]
 
-  test.each(cases)('the faulty embedding model %j is one error', (model, fault) => {
+  test.each(cases)('the faulty embedding model %j has one error', (model, fault) => {
     expect(faultsOf(spoil('models.2', model))).toEqual([`models[2].${fault}`])
   })
 })

@@ -1,4 +1,4 @@
-/** A spoilt catalogue: every mistake is found, all at once, at its place, in words that help. */
+/** Faulty catalogues: every mistake is reported at once, with its place and a helpful text. */
 import { describe, expect, test } from 'bun:test'
 import { ALL_KEYS, faultsOf, type Json, SAMPLE, spoil, variable } from './sample-catalog'
 

@@ -1,4 +1,4 @@
-/** Models of sound and pictures, and those that rank documents, are sold only at providers that have such calls. */
+/** Models of sound, pictures and reranking are only sold at providers that have such calls. */
 import { describe, expect, test } from 'bun:test'
 import { loadCatalog } from '@/catalog/catalog'
 
@@ -56,7 +56,7 @@ describe.each(['speech', 'transcription', 'rerank'] as const)('a model of kind %
 })
 
 describe('a model of kind image', () => {
-  test.each(['openai', 'azure', 'gemini'])('is sold at %s', (provider) => {
+  test.each(['openai', 'azure', 'gemini'])('a model of kind image can be sold at %s', (provider) => {
     expect(faultsOf('image', provider)).toEqual([])
   })
 
@@ -65,7 +65,7 @@ describe('a model of kind image', () => {
     ['messages', 'which has no pictures'],
     ['responses', 'which has no pictures'],
     ['silent', 'states no tokens of pictures'],
-  ])('is not sold at %s', (provider, words) => {
+  ])('a model of kind image cannot be sold at %s', (provider, words) => {
     expect(faultsOf('image', provider)).toEqual([expect.stringContaining(words)])
   })
 })

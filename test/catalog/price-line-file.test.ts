@@ -1,4 +1,4 @@
-/** Price lines in the catalogue file: other forms of today's prices, models that are sold by other units, and their mistakes. */
+/** Price lines in the catalogue file: token prices as lines, models sold by other units, and mistakes. */
 import { describe, expect, test } from 'bun:test'
 import { documentedBlocks } from '@test/deploy/documents/blocks'
 import { loadCatalog } from '@/catalog/catalog'
@@ -52,7 +52,7 @@ function load(model: Json): Model {
 }
 
 describe('price lines', () => {
-  test('lines of text tokens are another form of the prices of input and output', () => {
+  test('lines of text tokens are another way to write the prices of input and output', () => {
     const lines = [
       { billable: 'input_text', unit: 'token', usd: 1, costUsd: 0.5 },
       { billable: 'output_text', unit: 'token', usd: 5, costUsd: 2 },
@@ -70,7 +70,7 @@ describe('price lines', () => {
     expect(inLines.targets).toMatchObject([{ cost: cost?.cost }])
   })
 
-  test('a model of pictures has a price of each variant, and its costs', () => {
+  test('a model of pictures has a price and a cost for each variant', () => {
     const model = load(PICTURES)
     expect(model).toMatchObject({ kind: 'image', maxOutputTokens: 0, contextLength: 4_000 })
     const units: UnitCount[] = [
@@ -86,7 +86,7 @@ describe('price lines', () => {
     ).toBe(nano(241_000_000))
   })
 
-  test('tokens without a price of their own cost as much as the dearest line of their side', () => {
+  test('tokens without a price of their own cost as much as the dearest line of input or output', () => {
     const lines = [
       { billable: 'output_image', unit: 'token', usd: 40 },
       { billable: 'input_image', unit: 'token', usd: 10 },
@@ -107,7 +107,7 @@ describe('price lines', () => {
     ] as never)
   })
 
-  test('changed prices of lines are listed, and prices below the cost are losses', () => {
+  test('changed line prices are listed, and line prices below cost are reported as losses', () => {
     const [before, after] = [
       catalogWith(PICTURES),
       catalogWith(JSON.parse(JSON.stringify(PICTURES).replace('0.04', '0.05'))),
@@ -135,7 +135,7 @@ describe('price lines', () => {
   })
 })
 
-test('the documented lines are valid', async () => {
+test('the price lines of the documentation are valid', async () => {
   const block = (await documentedBlocks()).find(({ info }) => info === 'json lines')
   const stated = JSON.parse(`{${block?.text}}`) as Fields
   expect(load({ ...PICTURES, ...stated }).pricing.lines).toHaveLength(3)
@@ -212,7 +212,7 @@ describe('faulty price lines', () => {
     ],
   ]
 
-  test.each(cases)('the faulty model %j is one error', (model, fault) => {
+  test.each(cases)('the faulty model %j has one error', (model, fault) => {
     expect(faultsOf(fileWith(model))).toContain(`models[1].${fault}`)
   })
 

@@ -1,4 +1,4 @@
-/** Prices: five classes, steps over the whole input, one rounding, and a worst case that no usage can exceed. */
+/** Prices: five token classes, steps over the whole input, one rounding, and a highest cost that no usage exceeds. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { inputCost, listForAnswer, listOfTier, pricesFor, requestCost, worstCaseCost } from '@/catalog/price'
@@ -107,7 +107,7 @@ describe('service tiers', () => {
   const asked = fc.constantFrom(undefined, 'standard', 'flex', 'priority', 'unpriced')
   const answered = fc.constantFrom(undefined, 'standard', 'flex', 'priority', 'unpriced', 'another')
 
-  test('an answer never costs more than its hold, whatever tier it names', () => {
+  test('an answer never costs more than its hold, whatever service tier the provider names', () => {
     fc.assert(
       fc.property(pricings, usages, asked, answered, (pricing, usage, one, other) => {
         const list = listForAnswer(pricing, { asked: one, answered: other }, usage)

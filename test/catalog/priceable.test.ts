@@ -1,4 +1,4 @@
-/** What the prices do not cover is refused before anything is held, and what costs tokens only is not. */
+/** Fields whose cost the prices do not cover are refused before a hold; fields that only cost tokens are not. */
 import { describe, expect, test } from 'bun:test'
 import { providerOf } from '@test/routing/world'
 import { refuseUnpriceable } from '@/catalog/priceable'
@@ -64,7 +64,7 @@ describe('fields that decide the price, in each format', () => {
     ['generate-content', { ...GENERATE, tools: [{ googleSearch: {} }] }],
     ['generate-content', { ...GENERATE, tools: [{ codeExecution: {} }, { functionDeclarations: [{ name: 'add' }] }] }],
     ['generate-content', { ...GENERATE, serviceTier: 'priority' }],
-  ] as [FormatName, object][])('in %s is refused for %j', (format, body) => {
+  ] as [FormatName, object][])('a price-deciding field in %s is refused: %j', (format, body) => {
     const request = decode(format, body as JsonObject)
     expect(paramOf(request)).toBeDefined()
   })
@@ -85,7 +85,7 @@ describe('fields that decide the price, in each format', () => {
     ['chat-completions', { ...CHAT, modalities: ['image', 'text'] }],
     ['generate-content', { ...GENERATE, generationConfig: { responseModalities: ['IMAGE'] } }],
     ['generate-content', { ...GENERATE, tools: [{ functionDeclarations: [{ name: 'add' }] }], safetySettings: [] }],
-  ] as [FormatName, object][])('in %s is let through with %j', (format, body) => {
+  ] as [FormatName, object][])('a field without effect on the price in %s is accepted: %j', (format, body) => {
     expect(paramOf(decode(format, body as JsonObject))).toBeUndefined()
   })
 })
@@ -104,14 +104,17 @@ describe('service classes', () => {
   }
 
   for (const [format, field, body] of BODIES) {
-    test.each(tiers)(`${format}: %s has no price, and is refused unless the operator pays for it`, (tier) => {
-      const request = decode(format, { ...body, [field]: tier })
-      expect(paramOf(request)).toBe('service_tier')
-      expect(paramOf(request, [bearing])).toBeUndefined()
-    })
+    test.each(tiers)(
+      `${format}: the service class %s has no price, and is refused unless the operator pays for it`,
+      (tier) => {
+        const request = decode(format, { ...body, [field]: tier })
+        expect(paramOf(request)).toBe('service_tier')
+        expect(paramOf(request, [bearing])).toBeUndefined()
+      },
+    )
 
     test.each(['auto', 'default', 'standard', 'Standard'])(
-      `${format}: %s is charged at the catalogue's price`,
+      `${format}: the service class %s is charged at the catalogue's price`,
       (tier) => {
         expect(paramOf(decode(format, { ...body, [field]: tier }))).toBeUndefined()
       },
@@ -119,7 +122,7 @@ describe('service classes', () => {
   }
 
   test.each(['flex', 'priority', 'brand-new'])(
-    'messages: %s is not a valid value of its field, and is refused',
+    'messages: the service class %s is not a valid value, and is refused',
     (tier) => {
       expect(() => decode('messages', { ...MESSAGES, service_tier: tier })).toThrow()
     },
@@ -148,7 +151,7 @@ describe('fields for a provider of the same format', () => {
   })
 })
 
-describe('extras that the operator pays', () => {
+describe('extra services that the operator pays', () => {
   const container = { format: 'messages', field: 'container' } as const
   const thread = { format: 'messages', field: 'thread', code: 'thread_unsupported_request' } as const
   const model = (format: FormatName, quirks: string[], passFields: string[] = []) => {
@@ -157,7 +160,7 @@ describe('extras that the operator pays', () => {
     return { ...modelOf({ base: prices(1, 1), steps: [] }), targets: [target] }
   }
 
-  test('an operator can pay a provider’s extras if no other provider can answer', () => {
+  test('an operator can pay a provider’s extra services if no other provider can answer', () => {
     const request = requestOf('', { unpriced: [container] })
     const bearing = model('messages', ['unpriced-extras'])
     expect(paramOf(request, [bearing])).toBeUndefined()
@@ -165,7 +168,7 @@ describe('extras that the operator pays', () => {
     expect(paramOf(request, [])).toBe('container')
   })
 
-  test('an operator can allow a field by name, which allows no other field', () => {
+  test('allowing one field by name allows no other field', () => {
     const passing = model('messages', [], ['container'])
     expect(paramOf(requestOf('', { unpriced: [container] }), [passing])).toBeUndefined()
     expect(paramOf(requestOf('', { unpriced: [container, thread] }), [passing])).toBe('thread')

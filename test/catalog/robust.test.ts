@@ -1,4 +1,4 @@
-/** Whatever a catalogue file holds, loading it ends in a verdict, and what is offered can be sold. */
+/** Arbitrary catalogue files: loading never crashes, and all offered models can be sold. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { loadCatalog } from '@/catalog/catalog'

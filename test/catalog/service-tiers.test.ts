@@ -1,4 +1,4 @@
-/** Service tiers in the catalogue file: their prices and costs, and which targets can be asked for them. */
+/** Service tiers in the catalogue file: prices, costs, and the targets that can be asked for them. */
 import { describe, expect, test } from 'bun:test'
 import { documentedBlocks } from '@test/deploy/documents/blocks'
 import { changesBetween } from '@/catalog/changes'
@@ -50,7 +50,7 @@ describe('a service tier', () => {
     expect(alphaOf(fileWith({})).pricing).not.toHaveProperty('serviceTiers')
   })
 
-  test('a service tier is requested from targets whose format or dialect has the field, or that list it', () => {
+  test('a service tier is requested only from targets whose format or dialect has the field, or that list the tier', () => {
     const targets = ['provider1', 'provider2', 'gemini', 'vertex', 'converse'].map((name) => at(name))
     const named = [at('provider1', { serviceTiers: [] }), at('converse', { serviceTiers: ['priority'] })]
     const serviceTiers = { flex: FLEX, priority: FLEX }
@@ -84,10 +84,10 @@ describe('a service tier', () => {
   })
 })
 
-describe('the cost of a tier', () => {
+describe('the cost of a service tier', () => {
   const COST = { costPer1mInputTokens: 1, costPer1mOutputTokens: 5 }
 
-  test('the cost of a tier is stated in the tier or the target, otherwise unknown', () => {
+  test('the cost of a service tier is stated in the tier or the target, otherwise unknown', () => {
     const both = { ...COST, serviceTiers: { flex: { ...FLEX, ...COST }, priority: FLEX } } as Json
     const [first] = alphaOf(fileWith(both)).targets
     expect([...(first?.cost?.serviceTiers?.keys() ?? [])]).toEqual(['flex'])
@@ -96,13 +96,13 @@ describe('the cost of a tier', () => {
     expect([...(own?.cost?.serviceTiers?.keys() ?? [])]).toEqual(['priority'])
   })
 
-  test('a tier’s cost is refused without the cost of the standard tier', () => {
+  test('a service tier’s cost is refused without the cost of the standard tier', () => {
     expect(faultsOf(fileWith({ serviceTiers: { flex: { ...FLEX, ...COST } } }))).toEqual([
       'models[0].pricing.costPer1mInputTokens: is missing, where the cost of a service tier is named',
     ])
   })
 
-  test('a tier’s cost above its price is reported as a loss', () => {
+  test('a service tier’s cost above its price is reported as a loss', () => {
     const dear = { costPer1mInputTokens: 2, costPer1mOutputTokens: 5 }
     const file = fileWith({ ...COST, serviceTiers: { flex: { ...FLEX, ...dear } } } as Json, [at('provider1')])
     expect(modelsAtALoss(load(file))).toEqual([
@@ -125,7 +125,7 @@ test('a changed service tier is among the listed changes', () => {
   expect(changesBetween(before, unasked)).not.toEqual([])
 })
 
-test('the price lists of the documentation load', async () => {
+test('the service tier prices of the documentation load', async () => {
   const block = (await documentedBlocks()).find(({ info }) => info === 'json pricing')
   const { pricing } = JSON.parse(`{${block?.text}}`) as { pricing: Json }
   expect([...(alphaOf(fileWith(pricing)).pricing.serviceTiers?.keys() ?? [])]).toEqual(['flex', 'priority'])

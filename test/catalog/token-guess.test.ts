@@ -1,4 +1,4 @@
-/** A guess of tokens, beside what the tokenizer counts. */
+/** The quick guess of token counts, compared with the tokenizer. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { TokenGuess } from '@/catalog/token-guess'

@@ -1,4 +1,4 @@
-/** The counter's manners: it holds nobody up, keeps to its budget, never lets work pile up, and outlives its thread. */
+/** The token counter: never blocks, keeps its time budget, limits its queue, and survives the end of its thread. */
 import { describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'

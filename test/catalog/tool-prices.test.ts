@@ -1,4 +1,4 @@
-/** Prices of tools in the catalogue file: the model's for every target whose format has the tool, a target's own in their place. */
+/** Tool prices in the catalogue file: a model's for every target whose format has the tool, replaced by a target's own. */
 import { expect, test } from 'bun:test'
 import { dearestToolPrices } from '@/catalog/tool-allowance'
 import type { Target } from '@/catalog/types'

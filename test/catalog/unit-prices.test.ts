@@ -122,7 +122,7 @@ describe('the cost of units', () => {
     )
   })
 
-  test('a cost is the documented example: pictures at their own price, beside tokens', () => {
+  test('the documented example has its stated cost: pictures at their own price, beside tokens', () => {
     const own: UnitPrice[] = [
       { billable: 'output_image', unit: 'image', price: 40_000_000_000 as Pico },
       { billable: 'output_image', unit: 'image', variant: 'hd', price: 80_000_000_000 as Pico },
@@ -138,7 +138,7 @@ describe('the cost of units', () => {
     expect(requestCost(list, { ...ZERO_USAGE, uncached: 1_000, units })).toBe(213_750_000 as never)
   })
 
-  test('a batch discount lowers the prices of lines too', () => {
+  test('a batch discount lowers line prices too', () => {
     const pricing = { base: prices(1_000, 1_000), steps: [], lines: [line('input_audio', 9_000)] }
     const units: UnitCount[] = [{ billable: 'input_audio', unit: 'token', count: 10 }]
     const usage = { ...ZERO_USAGE, uncached: 10, units }

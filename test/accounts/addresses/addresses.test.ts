@@ -1,4 +1,4 @@
-/** Keys that may not be used from everywhere: refused before anything is held, on every gateway, wherever they are sent. */
+/** Address lists of keys and accounts: every gateway refuses a request from another address before a hold or a provider call. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion, usageOf } from '@test/support/upstream'
@@ -50,7 +50,7 @@ async function send(at: TestGateway, address: string, path = '/v1/chat/completio
 const statusFrom = async (address: string, at = gateway) => (await send(at, address, undefined, CHAT)).status
 
 describe('a key with a list', () => {
-  test('a key’s address list covers IPv4, IPv6 and IPv4 in IPv6, on every gateway, from the next request on', async () => {
+  test('a key’s address list covers IPv4, IPv6 and IPv4 in IPv6, and applies on every gateway from the next request on', async () => {
     expect(await statusFrom('198.51.100.1')).toBe(200)
     await allow('203.0.113.0/24', '2001:db8::/32')
     for (const at of [gateway, twin]) {
@@ -69,7 +69,7 @@ describe('a key with a list', () => {
     for (const at of [gateway, twin]) expect(await statusFrom('192.0.2.1', at)).toBe(200)
   })
 
-  test('a request from another address is refused before hold and provider, and the list is not shown', async () => {
+  test('a request from an address outside the list is refused before hold and provider call, and the error does not show the list', async () => {
     await allow('203.0.113.0/24')
     const before = await gateway.balance(customer.accountId)
     const calls = gateway.upstream.calls.length
@@ -91,14 +91,17 @@ describe('a key with a list', () => {
     { path: '/v1/route', body: CHAT },
     { path: '/v1/responses/resp_none' },
   ]
-  test.each(FREE)('a free request to $path from another address is refused too', async ({ path, body }) => {
-    const before = (await send(gateway, '198.51.100.1', path, body)).status
-    await allow('203.0.113.0/24')
-    expect((await send(gateway, '198.51.100.1', path, body)).status).toBe(403)
-    expect((await send(gateway, '203.0.113.7', path, body)).status).toBe(before)
-  })
+  test.each(FREE)(
+    'a free request to $path from an address outside the key’s list is refused too',
+    async ({ path, body }) => {
+      const before = (await send(gateway, '198.51.100.1', path, body)).status
+      await allow('203.0.113.0/24')
+      expect((await send(gateway, '198.51.100.1', path, body)).status).toBe(403)
+      expect((await send(gateway, '203.0.113.7', path, body)).status).toBe(before)
+    },
+  )
 
-  test('a stored idempotent answer is refused to another address', async () => {
+  test('a stored idempotent answer is not given to an address outside the key’s list', async () => {
     await allow('203.0.113.0/24')
     const name = { 'idempotency-key': 'once' }
     const first = await send(gateway, '203.0.113.1', undefined, CHAT, name)
@@ -132,7 +135,7 @@ describe('an account with a list', () => {
     expect([await statusFrom('198.51.100.1'), await statusFrom('203.0.113.1')]).toEqual([200, 403])
   })
 
-  test('an account’s address list applies to later keys, and to keys loaded again', async () => {
+  test('an account’s address list applies to keys created later, and to keys loaded again', async () => {
     await allowAccount(['203.0.113.0/24'])
     const created = await gateway.apiKeys.create({ accountId: customer.accountId, name: 'later' })
     if (created.kind !== 'created') throw new Error(created.kind)

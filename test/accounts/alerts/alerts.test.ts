@@ -1,4 +1,4 @@
-/** Alerts over a real Postgres: who gets which, that several gateways tell once, that nothing is lost with one that dies, and that nobody gets what they have turned off. */
+/** Alerts on a real Postgres: who gets which alert, once with several gateways, none lost if one dies, none to people who turned it off. */
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { join, newOrganisation, newUser, type Organisation } from '@test/accounts/members/people'
@@ -55,7 +55,7 @@ async function low(organisation: Organisation): Promise<void> {
 }
 
 describe('alerts', () => {
-  test('the credit alerts once per crossing and again after a rise; a restart loses no alert, several gateways send none twice', async () => {
+  test('a credit alert is sent once per fall below its threshold, also after a restart and by several gateways', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     await low(organisation)
@@ -70,7 +70,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
   })
 
-  test('an alert is recorded in the same step as its mails; a failure is repeated by the next check', async () => {
+  test('an alert is recorded in the same step as its mails; if the step fails, the next check repeats it', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const { sql } = fixture.database
@@ -83,7 +83,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
   })
 
-  test('a delayed alert is sent without further usage', async () => {
+  test('a delayed alert is sent even if nothing more is spent', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     await low(organisation)
@@ -245,7 +245,7 @@ describe('alerts', () => {
     }
   })
 
-  test('a key with a maximum age alerts before its end, and again after a rotation', async () => {
+  test('a key with a maximum age alerts before it ends, and again after a rotation', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const { database, ledger, apiKeys } = fixture
     const { owner, billing } = people

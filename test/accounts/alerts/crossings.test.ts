@@ -1,4 +1,4 @@
-/** Which alerts are due: one per crossing, armed again above, none lost to the pause between two mails. */
+/** Which alerts are due: one per fall below a threshold, again after a rise, and none lost to the pause between two mails. */
 import { describe, expect, test } from 'bun:test'
 import { type AlertState, EMPTY, type Figures, findCrossings, PAUSE_MS } from '@/accounts/alerts/crossings'
 import { NANO_PER_USD } from '@/lib/money'
@@ -38,7 +38,7 @@ const kinds = (mails: { kind: string; facts: object }[]) =>
   mails.map(({ kind, facts }) => ('threshold' in facts ? `${kind} ${facts.threshold}` : kind))
 
 describe('the balance alert', () => {
-  test('the balance alerts once when it falls below each threshold, and once when it is used up', () => {
+  test('the balance alerts once when it falls below each threshold, and once when it reaches zero', () => {
     const account = watched()
     account.credit(20)
     expect(kinds(account.spend(5))).toEqual([])
@@ -49,7 +49,7 @@ describe('the balance alert', () => {
     expect(kinds(account.spend(0.001))).toEqual([])
   })
 
-  test('crossing several thresholds at once alerts once, for the last one', () => {
+  test('a balance that falls below several thresholds at once alerts once, for the last threshold', () => {
     const account = watched()
     account.credit(20)
     expect(kinds(account.spend(19))).toEqual(['balance_low 2.00 USD'])
@@ -77,7 +77,7 @@ describe('the balance alert', () => {
     expect(kinds(account.spend(2, later))).toEqual(['balance_low 10.00 USD'])
   })
 
-  test('a balance that rose and fell between two checks alerts again, also if an operator removed credit', () => {
+  test('a balance that rose and fell again between two checks alerts again, also if an operator removed the credit', () => {
     const account = watched()
     account.credit(20)
     expect(kinds(account.spend(11))).toEqual(['balance_low 10.00 USD'])
@@ -127,7 +127,7 @@ describe('the budget alert', () => {
     expect(at(100, NOON + DAY_MS)).toEqual([100])
   })
 
-  test('a raised budget alerts again above its old level', () => {
+  test('a raised budget alerts again when spending reaches a percentage of the new limit', () => {
     const account = watched()
     const at = (spent: number, limit: number) => percents(account.spend(0, NOON, budget(spent, limit, 'total')))
     expect(at(100, 100)).toEqual([100])
@@ -140,7 +140,7 @@ describe('the budget alert', () => {
   })
 })
 
-describe('the alert of unusual spend', () => {
+describe('the alert of unusual spending', () => {
   const days = (today: number, ...before: number[]) => ({
     days: [today, ...before, ...Array<number>(14 - before.length).fill(0)].map((usd) => usd * NANO_PER_USD),
   })
@@ -154,7 +154,7 @@ describe('the alert of unusual spend', () => {
     expect(kinds(account.spend(0, NOON + DAY_MS, days(9, ...usual)))).toEqual(['spend_unusual'])
   })
 
-  test('a day with small spending, or of a rarely used account, does not alert', () => {
+  test('a day with small spending, or of a rarely used account, gives no alert of unusual spending', () => {
     expect(watched().spend(0, NOON, days(50, 2, 2, 2))).toEqual([])
     expect(watched().spend(0, NOON, days(0.9, ...usual.map((usd) => usd / 100)))).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** Warnings of former texts of rotated keys that are about to end and are still used. */
+/** Warnings of former texts of rotated keys: a former text that ends soon and is still used. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture, SERVICE, silentLogger } from '@test/accounts/fixture'
 import { newOrganisation } from '@test/accounts/members/people'
@@ -29,7 +29,7 @@ async function lookTwice(nowMs: number): Promise<string[]> {
 }
 const to = (kind: string, ...people: { email: string }[]) => people.map(({ email }) => `${kind} ${email}`).sort()
 
-test('if the former key text is still used, its owner gets one warning before it ends: after three quarters of the overlap, at most a day before', async () => {
+test('a former key text that is still used warns the key’s owner once before it ends', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { database, ledger, apiKeys } = fixture
   const { owner, billing, developer } = people

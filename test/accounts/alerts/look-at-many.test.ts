@@ -1,4 +1,4 @@
-/** Looks at many accounts: in a few statements, at each in its turn, and never over what another gateway has found meanwhile. */
+/** Checks of many accounts for alerts: few statements, every account in turn, and no alert of another gateway overwritten. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { freshDatabase, redisUrl } from '@test/support/stores'

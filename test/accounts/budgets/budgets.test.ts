@@ -1,4 +1,4 @@
-/** Budgets in the history: who may have which, what the audit log keeps, and that the ledger is restored from them to the nano. */
+/** Budgets in the history: which ones may be set, what the audit log has, and that the ledger is restored from them exactly. */
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { test } from '@test/ledger/accounts/within-day'
@@ -65,7 +65,7 @@ async function book(accountId: string): Promise<void> {
 
 const by = OPERATOR
 
-test('the sums of account, members and keys are equal in ledger and history, and after a rebuild', async () => {
+test('the sums of account, members and keys are equal in ledger and history, also after the ledger is rebuilt', async () => {
   const { accountId, people, owner, developer, service } = await team()
   await spend(developer, 5)
   await book(accountId)
@@ -105,7 +105,7 @@ test('the sums of account, members and keys are equal in ledger and history, and
   expect([...days]).toEqual([{ requests: 3, cost: 18 }])
 })
 
-test('a budget above the budget of a longer window is refused, whichever is set last', async () => {
+test('a budget above the budget of a longer window is refused, whichever of the two is set last', async () => {
   const { accountId, service } = await team()
   const { database, ledger, apiKeys } = fixture
   const set = (limits: object) =>
@@ -136,7 +136,7 @@ test('an account cannot set budgets of other accounts’ members and keys', asyn
   }
 })
 
-test('each grant raises the current window’s budget, and is in the audit log', async () => {
+test('each grant raises the budget of the current window, and has an entry in the audit log', async () => {
   const { accountId, developer, people } = await team()
   const { database, ledger } = fixture
   const of = { accountId, scope: 'member', scopeId: people[1], by } as const
@@ -153,7 +153,7 @@ test('each grant raises the current window’s budget, and is in the audit log',
   expect(entries[2]?.details).toMatchObject({ scope: 'member', window: 'day', grantedUsd: '0.0000001' })
 })
 
-test('a new or returning member gets the default budget, and no key that may spend more', async () => {
+test('a new or returning member gets the default budget, and no key of theirs can spend more', async () => {
   const { accountId, owner } = await team()
   expect((await fixture.ledger.reserve(request(owner, 1))).kind).toBe('reserved')
   const { database, ledger, apiKeys } = fixture
@@ -181,7 +181,7 @@ test('a new or returning member gets the default budget, and no key that may spe
   expect(await ledger.reserve(request(payer, 1))).toMatchObject(refused)
 })
 
-test('on request, members without a budget get the default budget', async () => {
+test('if requested, the default budget is also given to existing members without a budget', async () => {
   const { accountId, people, owner, developer } = await team()
   const { database, ledger } = fixture
   const budgets = createBudgets(database, ledger)
@@ -197,7 +197,7 @@ test('on request, members without a budget get the default budget', async () => 
   expect(entry?.details).toMatchObject({ scope: 'new_member', givenToMembers: 1 })
 })
 
-test('a key’s monthly budget is one of the key’s limits, and no grant raises it', async () => {
+test('a key’s monthly budget is one of the key’s limits, and a grant does not raise it', async () => {
   const { accountId, service } = await team()
   await fixture.apiKeys.change(service.keyId, { monthlyBudget: nano(100) })
   const budgets = createBudgets(fixture.database, fixture.ledger)

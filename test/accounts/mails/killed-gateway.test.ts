@@ -1,4 +1,4 @@
-/** A gateway is killed while the mail server is away: the mail that somebody was promised is sent by the next gateway, once there is a server. */
+/** A gateway is killed during an outage of the mail server: the next gateway sends the mail once the server is back. */
 import { expect, test } from 'bun:test'
 import { addressOf, spawnGateway } from '@test/boot/process'
 import { startMailServer } from '@test/support/mail-server'

@@ -1,4 +1,4 @@
-/** The outbox of mails over a real Postgres and a real SMTP conversation: none is lost, none is sent by two, and refusals are told apart. */
+/** The mail outbox on a real Postgres and a real SMTP server: no mail is lost or sent twice, and kinds of refusals are told apart. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { freshDatabase } from '@test/support/stores'
@@ -100,7 +100,7 @@ describe('the outbox', () => {
     expect(logLines.join('')).not.toContain(token)
   })
 
-  test('a token that a former secret encrypted can be read', async () => {
+  test('a mail token that was encrypted with a former secret can be read', async () => {
     const desk = createMailDesk(SECRET, () => undefined)
     await desk.post(database.db, 'ada@example.test', { kind: 'verify_email', facts: {} }, { token: 'abc', origin: '' })
     await withServer(undefined, async (server) => {
@@ -112,7 +112,7 @@ describe('the outbox', () => {
     })
   })
 
-  test('a mail is given up if an unknown secret encrypted its token', async () => {
+  test('a mail whose token was encrypted with an unknown secret is given up', async () => {
     const desk = createMailDesk(SECRET, () => undefined)
     await desk.post(database.db, 'ada@example.test', { kind: 'verify_email', facts: {} }, { token: 'abc', origin: '' })
     await withServer(undefined, async (server) => {
@@ -165,7 +165,7 @@ describe('the outbox', () => {
     })
   })
 
-  test('mail kinds of a newer version stay in the outbox', async () => {
+  test('mails whose kind only a newer version knows stay in the outbox', async () => {
     await database.sql`INSERT INTO mails (id, event_id, recipient, kind, facts, owner, rank, expires_at)
       VALUES ('mail_new', 'new', 'ada@example.test', 'of_tomorrow', '{}', 'acct_1', 1, now() + interval '1 day')`
     await writeMails(database.db, MAIL, ['bob@example.test'])
@@ -186,7 +186,7 @@ describe('the outbox', () => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('mails that fail stay in the outbox; the number and age of waiting mails is reported by kind', async () => {
+  test('mails that fail stay in the outbox; number and age of waiting mails are reported by kind', async () => {
     await writeMails(database.db, MAIL, ['ada@example.test'])
     await database.sql`UPDATE mails SET due_at = now() - interval '90 seconds'`
     const own = worker(undefined)
@@ -238,7 +238,7 @@ describe('a refusal by the mail server', () => {
     )
   })
 
-  test('a permanent refusal ends when the address accepts a mail that cannot be turned off', async () => {
+  test('a permanent refusal of an address ends when it accepts a mail that cannot be turned off', async () => {
     await database.sql`INSERT INTO refused_mail_addresses (email, reason) VALUES ('back@example.test', '550')`
     await writeMails(database.db, MAIL, ['back@example.test'])
     await withServer(undefined, async ({ url }) => {

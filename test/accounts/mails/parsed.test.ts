@@ -1,4 +1,4 @@
-/** Every kind of mail as it goes over the wire, read by Python's own parser of mails: two parts that say the same, and headers as they should be. */
+/** Every kind of mail as SMTP carries it, read by Python's own mail parser: valid headers, and the same content as text and HTML. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { type MailServer, startMailServer } from '@test/support/mail-server'

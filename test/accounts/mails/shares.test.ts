@@ -1,4 +1,4 @@
-/** Whose mails leave, to whom and in which order: over a real Postgres and a real SMTP conversation. */
+/** Limits on mails, their recipients and their order: on a real Postgres and a real SMTP server. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -69,30 +69,33 @@ test('a reset mail is sent before an account’s many mails to unconfirmed addre
   expect(server.mails.slice(0, 5).map(({ to }) => to)).toContain(victim.email)
 })
 
-test.each(MAIL_KINDS)('a mail %s only goes to the recipients in the table of mails', async (kind) => {
-  const { sql, db } = fixture.database
-  const [member, unconfirmed] = [await newUser(fixture), await newUser(fixture)]
-  const { accountId } = member
-  await sql`UPDATE users SET email_verified = false WHERE id = ${unconfirmed.userId}`
-  const own = (name: string) => `${name}-${accountId.toLowerCase()}@example.test`
-  await sql`INSERT INTO alert_addresses (account_id, email, confirmed_at, token_hash, confirm_until) VALUES
+test.each(MAIL_KINDS)(
+  'a mail of the kind %s is only sent to the recipients that the table of mails names',
+  async (kind) => {
+    const { sql, db } = fixture.database
+    const [member, unconfirmed] = [await newUser(fixture), await newUser(fixture)]
+    const { accountId } = member
+    await sql`UPDATE users SET email_verified = false WHERE id = ${unconfirmed.userId}`
+    const own = (name: string) => `${name}-${accountId.toLowerCase()}@example.test`
+    await sql`INSERT INTO alert_addresses (account_id, email, confirmed_at, token_hash, confirm_until) VALUES
     (${accountId}, ${own('confirmed')}, now(), NULL, NULL), (${accountId}, ${own('waiting')}, NULL, ${accountId}, now() + interval '1 day')`
-  const other = await newUser(fixture)
-  await sql`INSERT INTO alert_addresses (account_id, email, confirmed_at) VALUES (${other.accountId}, ${own('other')}, now())`
-  const sample = SAMPLES.find((one) => one.kind === kind)
-  if (!sample) throw new Error(`no sample of ${kind}`)
-  const mail = 'accountId' in sample.facts ? { kind, facts: { ...sample.facts, accountId } } : sample
-  const all = [member.email, unconfirmed.email, own('confirmed'), own('waiting'), own('other'), own('stranger')]
-  await writeMails(db, mail as NewMail, all, { accountId })
-  const rows = await sql<{ recipient: string }[]>`SELECT recipient FROM mails WHERE kind = ${kind}`
-  const expected = {
-    typed: all,
-    former: all,
-    own: [member.email],
-    alerts: [member.email, own('confirmed')],
-  }[MAIL_RULES[kind].to]
-  expect(rows.map(({ recipient }) => recipient).sort()).toEqual([...expected].sort())
-})
+    const other = await newUser(fixture)
+    await sql`INSERT INTO alert_addresses (account_id, email, confirmed_at) VALUES (${other.accountId}, ${own('other')}, now())`
+    const sample = SAMPLES.find((one) => one.kind === kind)
+    if (!sample) throw new Error(`no sample of ${kind}`)
+    const mail = 'accountId' in sample.facts ? { kind, facts: { ...sample.facts, accountId } } : sample
+    const all = [member.email, unconfirmed.email, own('confirmed'), own('waiting'), own('other'), own('stranger')]
+    await writeMails(db, mail as NewMail, all, { accountId })
+    const rows = await sql<{ recipient: string }[]>`SELECT recipient FROM mails WHERE kind = ${kind}`
+    const expected = {
+      typed: all,
+      former: all,
+      own: [member.email],
+      alerts: [member.email, own('confirmed')],
+    }[MAIL_RULES[kind].to]
+    expect(rows.map(({ recipient }) => recipient).sort()).toEqual([...expected].sort())
+  },
+)
 
 test('unconfirmed addresses only get confirmation requests and invitations', () => {
   const of = (to: string) => MAIL_KINDS.filter((kind) => MAIL_RULES[kind].to === to).sort()
@@ -135,7 +138,7 @@ test('an account above its hourly limit delays only its own mails of that kind',
   expect((await due()).filter(({ hours }) => hours === 2)).toEqual([])
 })
 
-test('a mail that would expire before its turn is not written', async () => {
+test('a mail that would expire before it could be sent is not written to the outbox', async () => {
   const { sql, db } = fixture.database
   const { accountId, email } = await newUser(fixture)
   const rows = 24 * SHARED.mails.perAccount

@@ -1,4 +1,4 @@
-/** The mails: where their links lead, that no name becomes a link or markup, and that their words keep what the tokens promise. */
+/** The mails' texts: where links lead, that no name becomes a link or markup, and that stated lifetimes are the tokens' lifetimes. */
 import { describe, expect, test } from 'bun:test'
 import { maskedAddress } from '@/accounts/mails/address-templates'
 import { type RenderedMail, renderMail } from '@/accounts/mails/render'
@@ -101,7 +101,7 @@ describe('a mail', () => {
     ['reset_password', 'one hour'],
     ['already_registered', 'one hour'],
     ['confirm_address', '24 hours'],
-  ] as const)('%s says how long its link works', (kind, time) => {
+  ] as const)('the mail %s says how long its link works', (kind, time) => {
     const { text, html } = render({ kind, facts: {} }, { token: 'abc' })
     expect(text).toContain(time)
     expect(html).toContain(time)

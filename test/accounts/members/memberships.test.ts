@@ -1,4 +1,4 @@
-/** Memberships as the database keeps them: one for each pair, the given account one's own, and never members without an owner. */
+/** Memberships in the database: one per person and account, and never members without an owner. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { accountsOf, roleIn } from '@/accounts/members/memberships'
@@ -33,7 +33,7 @@ function setRole({ accountId, userId }: Owner, role: string): Promise<unknown> {
 }
 
 describe('a person', () => {
-  test('a person owns an account that they are given, also one with other owners', async () => {
+  test('a person owns the account created for them, and can own one that has other owners', async () => {
     const first = await newOwner()
     const second = await newOwner(first.accountId)
     expect(second.accountId).toBe(first.accountId)
@@ -43,7 +43,7 @@ describe('a person', () => {
     }
   })
 
-  test('a person has no role in accounts where they are no member', async () => {
+  test('a person has no role in accounts of which they are not a member', async () => {
     const [{ userId }, other] = [await newOwner(), await newOwner()]
     for (const accountId of [other.accountId, 'acct_none', '', 'a b', "'", '\u0000', 'x'.repeat(1000)]) {
       expect(await roleIn(database.db, accountId, userId)).toBeUndefined()
@@ -65,7 +65,7 @@ describe('the last owner', () => {
     expect(await roleIn(database.db, accountId, userId)).toBe('owner')
   })
 
-  test('if two owners demote each other at the same time, one stays, in 100 of 100 runs', async () => {
+  test('if two owners demote each other at the same time, one remains owner, in 100 of 100 runs', async () => {
     const first = await newOwner()
     const pair = [first, await newOwner(first.accountId)]
     for (let round = 0; round < 100; round++) {

@@ -1,4 +1,4 @@
-/** Of what holds for all keys of an account, for those of a member, and what is a key's own, the narrower holds. */
+/** Effective limits of a key: the narrowest of the account's, the member's and its own. */
 import { describe, expect, test } from 'bun:test'
 import { effectiveLimits } from '@/accounts/policies/effective-limits'
 import { EVERYTHING } from '@/ledger/allowed'
@@ -47,7 +47,7 @@ describe('a member’s key may use the models and providers that account, member
   })
 })
 
-test('the rules for content of account, member and key apply together, each with its owner', () => {
+test('content rules of account, member and key apply together, each with the name of its level', () => {
   const rules = (changes: Partial<KeyRules>) => ({ ...own(), ...changes })
   const ofAccount = { ...rules({ zeroRetention: true, regions: ['eu'] }), maxKeyAgeDays: null }
   const ofMember = rules({ noTraining: true, regions: ['eu', 'ch'] })

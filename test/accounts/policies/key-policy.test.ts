@@ -1,4 +1,4 @@
-/** What holds for the keys of a member, in both stores: whichever way a key reaches the ledger, it may what account, member and key allow. */
+/** Rules for a member's keys, in both stores: a key may use what account, member and key all allow, by every way it is loaded. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
@@ -128,7 +128,7 @@ describe('rules of a member', () => {
     expect(await known(accountId, keyId)).toEqual(both(EVERYTHING))
   })
 
-  test('if the ledger was unreachable during a rule change, repeating the call reaches the remaining keys', async () => {
+  test('if the ledger was unreachable during a rule change, repeating the call updates the remaining keys', async () => {
     const of = await newMember()
     const keys = [await newKey(of.accountId, of.userId), await newKey(of.accountId, of.userId)]
     takesYet = 1

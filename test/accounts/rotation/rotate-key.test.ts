@@ -1,4 +1,4 @@
-/** A key that is given another secret: what the history, the ledger and the audit log have of it, and what survives the loss of either. */
+/** Rotation of a key's text: in history, ledger and audit log, and after the loss of either store. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture, SERVICE } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
@@ -51,7 +51,7 @@ async function reserve(key: string): Promise<string> {
 }
 
 describe('a rotated key', () => {
-  test('a rotated key keeps id and limits and accepts both texts; the next rotation ends the oldest text', async () => {
+  test('a rotated key keeps its id and limits and accepts both texts; the next rotation ends the oldest text', async () => {
     expect(await reserve(first)).toBe('reserved')
     const second = await rotate(HOUR_MS)
     expect([await reserve(first), await reserve(second)]).toEqual(['reserved', 'reserved'])

@@ -1,4 +1,4 @@
-/** The periods of scheduled mails: over a new year, a leap day, and to the millisecond. */
+/** The periods of scheduled mails: across a new year, on a leap day, and to the millisecond. */
 import { expect, test } from 'bun:test'
 import { latestPeriod } from '@/accounts/scheduled-mails/periods'
 
@@ -11,6 +11,6 @@ test.each([
   ['month', '2027-01-15T00:00:00.000Z', '2026-12-01', '2026-12-31', '2026-11-01'],
   ['day', '2028-03-01T00:00:00.000Z', '2028-02-29', '2028-02-29', '2028-02-28'],
   ['day', '2028-02-29T23:59:59.999Z', '2028-02-28', '2028-02-28', '2028-02-27'],
-] as const)('the latest %s that had ended at %s', (unit, at, from, to, before) => {
+] as const)('the latest period of the kind %s that had ended at %s', (unit, at, from, to, before) => {
   expect(latestPeriod(unit, Date.parse(at))).toEqual({ unit, from, to, before })
 })

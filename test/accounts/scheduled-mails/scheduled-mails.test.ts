@@ -1,4 +1,4 @@
-/** Scheduled mails over a real Postgres: one of each period whatever stops or runs beside, sums that are those of the statement, and to each member what their role sees. */
+/** Scheduled mails on a real Postgres: one per period despite restarts, sums equal to the statement's, and content by the member's role. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { newOrganisation, type Organisation, type User } from '@test/accounts/members/people'
@@ -110,7 +110,7 @@ describe('scheduled digests', () => {
     expect(sent(await mailsOf(organisation))).toEqual(expected)
   })
 
-  test('a digest is recorded in the transaction of its mails; after a failure the next round repeats it', async () => {
+  test('a digest is recorded in the transaction of its mails; if that fails, the next round repeats it', async () => {
     const organisation = await organisationInUse()
     const { sql } = fixture.database
     await choose(organisation, organisation.people.owner, 'digest_weekly')
@@ -121,7 +121,7 @@ describe('scheduled digests', () => {
     expect(sent(await mailsOf(organisation))).toEqual([`digest_weekly ${organisation.people.owner.email}`])
   })
 
-  test('a failing digest does not delay others', async () => {
+  test('a digest that fails does not delay other digests', async () => {
     const organisation = await organisationInUse()
     const { owner, billing, admin } = organisation.people
     const { sql } = fixture.database
@@ -190,7 +190,7 @@ describe('scheduled digests', () => {
     })
   })
 
-  test('a developer’s digest covers their own keys, without credit or members', async () => {
+  test('a developer’s digest covers only their own keys, without credit or members', async () => {
     const organisation = await organisationInUse()
     const { accountId, people } = organisation
     await choose(organisation, people.developer, 'digest_weekly')
@@ -231,7 +231,7 @@ describe('scheduled digests', () => {
   })
 })
 
-test('an export mail is sent after each day, week and month with usage, and links to these days', async () => {
+test('an export mail is sent after each day, week or month with usage, and links to that period', async () => {
   const organisation = await organisationInUse()
   const { owner } = organisation.people
   for (const kind of ['export_daily', 'export_weekly', 'export_monthly'] as const)

@@ -1,4 +1,4 @@
-/** A process is killed at each step of a transfer: the credit is in one of the two accounts, whole, and the form sent again moves it once. */
+/** A process is killed at each step of a transfer: all credit is in one of the two accounts, and repeating the request moves it once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
@@ -35,26 +35,29 @@ test.each([
   ['committed', [6, 0], true],
   ['debited', [6, 0], true],
   ['credited', [6, 4], true],
-] as const)(`killed when it is %s, ${ROUNDS} times`, async (step, atDeath, isRecorded) => {
-  const rounds = await Promise.all(Array.from({ length: ROUNDS }, () => killAt(step)))
-  for (const round of rounds) expect(await availableIn(round)).toEqual([...atDeath])
-  for (const { from, to, by } of rounds) {
-    await lapse(from)
-    await until(async () => {
-      await fixture.ledger.expireDue(100)
-      return (await fixture.ledger.readBalance(from))?.held === 0
-    }, 'what was withheld to be decided')
-    expect((await fixture.ledger.readBalance(from))?.available).toBe(nano((isRecorded ? 6 : 10) * USD))
-    const again = { fromAccountId: from, toAccountId: to, amount: nano(4 * USD), key: 'killed', by }
-    const outcome = await moveCredit(fixture.database, fixture.ledger, again)
-    expect(outcome.kind).toBe(isRecorded ? 'exists' : 'moved')
-  }
-  const worker = createOutboxWorker(fixture.database, fixture.ledger, silentLogger)
-  while ((await worker.runOnce()).moved > 0);
-  for (const round of rounds) expect(await availableIn(round)).toEqual([6, 4])
-  const report = await checkLedger({ ...fixture, logger: silentLogger })
-  expect([...report.violations, ...(await reconcileHistory(fixture.database, 'records')).violations]).toEqual([])
-})
+] as const)(
+  `a process killed when the transfer is %s loses no credit, and a repeated request moves it once (${ROUNDS} runs)`,
+  async (step, atDeath, isRecorded) => {
+    const rounds = await Promise.all(Array.from({ length: ROUNDS }, () => killAt(step)))
+    for (const round of rounds) expect(await availableIn(round)).toEqual([...atDeath])
+    for (const { from, to, by } of rounds) {
+      await lapse(from)
+      await until(async () => {
+        await fixture.ledger.expireDue(100)
+        return (await fixture.ledger.readBalance(from))?.held === 0
+      }, 'what was withheld to be decided')
+      expect((await fixture.ledger.readBalance(from))?.available).toBe(nano((isRecorded ? 6 : 10) * USD))
+      const again = { fromAccountId: from, toAccountId: to, amount: nano(4 * USD), key: 'killed', by }
+      const outcome = await moveCredit(fixture.database, fixture.ledger, again)
+      expect(outcome.kind).toBe(isRecorded ? 'exists' : 'moved')
+    }
+    const worker = createOutboxWorker(fixture.database, fixture.ledger, silentLogger)
+    while ((await worker.runOnce()).moved > 0);
+    for (const round of rounds) expect(await availableIn(round)).toEqual([6, 4])
+    const report = await checkLedger({ ...fixture, logger: silentLogger })
+    expect([...report.violations, ...(await reconcileHistory(fixture.database, 'records')).violations]).toEqual([])
+  },
+)
 
 type Round = { from: string; to: string; by: Owner['by'] }
 

@@ -1,4 +1,4 @@
-/** Credit moves between two accounts of an owner: once, whole, never what is held, and never by anybody else. */
+/** Transfers of credit between two accounts of one owner: once, completely, never held credit, and only by an owner of both. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
@@ -118,7 +118,7 @@ describe('a transfer of credit', () => {
 })
 
 describe('refusals', () => {
-  test('only an owner of both accounts may transfer, judged by the current roles', async () => {
+  test('only an owner of both accounts may transfer, according to their roles at that moment', async () => {
     const nobody = await newOwner(fixture, [])
     expect(await move({ by: nobody.by })).toEqual({ kind: 'unknown_account', accountId: from })
     const ofOne = await newOwner(fixture, [from])

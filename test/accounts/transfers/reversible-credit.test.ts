@@ -1,4 +1,4 @@
-/** Credit that its payer can still take back stays in the account that it was paid into, by every way that takes credit out of one. */
+/** Credit that its payer can still charge back stays in the account that it was paid into. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {
   ADMINISTRATOR,
@@ -98,12 +98,12 @@ describe('credit of a deposit', () => {
     expect(await move(20)).toMatchObject({ kind: 'moved' })
   })
 
-  test('deposited credit that an administrator confirmed cannot be transferred either', async () => {
+  test('deposited credit that an administrator confirmed cannot be transferred while it can be charged back', async () => {
     await pay('deposit', { isManual: true })
     expect(await move(1)).toMatchObject({ kind: 'reversible' })
   })
 
-  test('credit of a deposit that paid a bank transfer order cannot be transferred either', async () => {
+  test('deposited credit that paid a bank transfer order cannot be transferred while it can be charged back', async () => {
     const order = await world.order(from, { method: 'bank_transfer', amountCents: 2_000 })
     const notice = noticeOf(order, { source: 'deposit:sandbox' })
     const kept = await world.orders.confirmPayment(notice)
@@ -124,14 +124,14 @@ describe('credit of a deposit', () => {
   })
 })
 
-test('bank transfers and granted credit can be transferred at once', async () => {
+test('credit from bank transfers and grants can be transferred at once', async () => {
   await pay('bank_transfer')
   await pay('bank_transfer', { isManual: true })
   await world.fixture.credits.addCredit({ accountId: from, amount: nano(5 * USD), reference: 'gift' })
   expect(await move(45)).toMatchObject({ kind: 'moved' })
 })
 
-test('requests spend other credit before reversible credit, and held credit is not transferred', async () => {
+test('requests spend other credit before reversible credit; held credit cannot be transferred', async () => {
   await pay('deposit')
   await pay('bank_transfer')
   const made = await world.fixture.apiKeys.create({ accountId: from, name: 'key' })
@@ -154,7 +154,7 @@ test('concurrent transfers do not take the reversible credit', async () => {
 })
 
 describe('an operator who removes credit', () => {
-  test('an operator cannot remove reversible credit by command or page, unless a balance below zero is allowed', async () => {
+  test('an operator cannot remove reversible credit by command or page, unless they allow a balance below zero', async () => {
     await pay('deposit')
     await pay('bank_transfer')
     expect(await takeBack(21, true)).toMatchObject({ kind: 'reversible', movable: nano(20 * USD) })
@@ -168,7 +168,7 @@ describe('an operator who removes credit', () => {
   })
 })
 
-test('for random payments, the credit that can be moved now and later adds up to the available credit, in order of time', () => {
+test('for random payments, the amounts that can be moved now and later add up to the available credit, in order of time', () => {
   const day = fc.integer({ min: 1, max: 40 })
   const payment = fc.record({ usd: fc.integer({ min: 1, max: 100 }), day })
   fc.assert(

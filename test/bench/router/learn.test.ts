@@ -1,4 +1,4 @@
-/** Training: the same prompts give the same bytes, and what tells them apart is learned. */
+/** Training of the difficulty model: the same prompts give the same bytes, and hard prompts get higher scores. */
 import { describe, expect, test } from 'bun:test'
 import { calibrate } from '@bench/router/calibrate'
 import type { Example } from '@bench/router/example'
@@ -40,14 +40,14 @@ describe('training', () => {
     expect(Buffer.compare(Buffer.from(bytesOf()), Buffer.from(bytesOf()))).toBe(0)
   })
 
-  test('the trained model recognizes hard prompts, and scores an unknown subject', () => {
+  test('the trained model recognizes hard prompts, also of a subject that it was not trained on', () => {
     const fitted = fit(trainingSet([], EXAMPLES))
     const score = (text: string) => logistic(sumOf(fitted, encodeText(text)))
     expect(score('Prove rigorously the theorem about glaciers and derive its bound')).toBeGreaterThan(0.7)
     expect(score('hello, list some glaciers please')).toBeLessThan(0.3)
   })
 
-  test('training omits words that occur in few collections', () => {
+  test('training omits words that occur in few collections of prompts', () => {
     const odd: Example = { text: 'xylograph xylograph', label: 1, source: 'odd', language: 'en', kind: 'chat' }
     const prompts = trainingSet([], [...EXAMPLES, odd])
     expect(prompts.at(-1)?.buckets).toHaveLength(0)
@@ -60,7 +60,7 @@ test('writing the weights of the committed model file gives the same file', asyn
   expect(bytes.length).toBeLessThan(300_000)
 })
 
-describe('swapped material', () => {
+describe('swapped material of prompts', () => {
   test('an easy instruction before the material of a hard prompt counts as easy', () => {
     const task: Example = {
       text: 'Translate it.\n\nHello',

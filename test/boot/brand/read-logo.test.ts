@@ -1,4 +1,4 @@
-/** The operator's logo: small PNG and SVG files are accepted, and nothing active in an SVG is. */
+/** The operator's logo: small PNG and SVG files are accepted, SVG files with active content are not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -47,9 +47,9 @@ describe('a refused logo', () => {
     ['a link to a script', svg('<a href="javascript:alert(1)"/>'), 'outside of it: href'],
     ['an image from elsewhere', svg('<image xlink:href="https://example.test/x.png"/>'), 'outside of it: xlink:href'],
     ['an image as data', svg('<image href="data:image/svg+xml,x"/>'), 'outside of it: href'],
-    ['a style that loads', svg('<style>@import url(https://example.test/x.css)</style>'), 'style that loads'],
-    ['a style that loads, in CDATA', svg('<style><![CDATA[a{fill:url(//x)}]]></style>'), 'style that loads'],
-    ['an attribute that loads', svg('<path fill="url(https://example.test/#a)"/>'), 'attribute fill that loads'],
+    ['a style that loads a file', svg('<style>@import url(https://example.test/x.css)</style>'), 'style that loads'],
+    ['a style in CDATA that loads a file', svg('<style><![CDATA[a{fill:url(//x)}]]></style>'), 'style that loads'],
+    ['an attribute that loads a file', svg('<path fill="url(https://example.test/#a)"/>'), 'attribute fill that loads'],
     ['an escape in a style', svg('<path style="fill:u\\72l(//x)"/>'), 'attribute style that loads'],
     ['an animation of a link', svg('<a><set attributeName="href" to="javascript:x"/></a>'), 'animation of href'],
     ['a DOCTYPE', '<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg"/>', 'DOCTYPE'],

@@ -1,4 +1,4 @@
-/** The first start of a clone: the pages are built once, before the gateway says that it is ready. */
+/** The first start from a clone: the pages are built once, before the gateway is ready. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

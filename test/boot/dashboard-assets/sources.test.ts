@@ -1,4 +1,4 @@
-/** The pages are built anew after a change in any file that they are made of. */
+/** The pages are built again after a change in any file that they import. */
 import { expect, test } from 'bun:test'
 import { findTarget, readTrees } from '@test/tidy/tree'
 import { SOURCES } from '@/boot/dashboard-assets/load'

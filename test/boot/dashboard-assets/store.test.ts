@@ -1,4 +1,4 @@
-/** The kept build of the pages: there whole, not there, or not to be read just now, which is no reason to build another. */
+/** The stored build of the pages: complete, missing, or unreadable at the moment, which does not start another build. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

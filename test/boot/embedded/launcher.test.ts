@@ -1,4 +1,4 @@
-/** The watch on whoever started the gateway, with shells in the parts of npx and `bun run`. */
+/** The launcher's watch on the process that started the gateway, with shells in place of npx and `bun run`. */
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ function launch(command: string, environment: Record<string, string>) {
   return { pid: shell.pid, nextLine }
 }
 
-test('ending `bun run` also ends the process it started', async () => {
+test('when `bun run` ends, the gateway that it started ends too', async () => {
   const { pid, nextLine } = launch('"$BUN" "$SCRIPT"', { npm_lifecycle_event: 'start' })
   const child = Number(await nextLine())
   process.kill(pid, 'SIGKILL')

@@ -1,4 +1,4 @@
-/** Which Redis program is taken, and what an install without scripts leaves to do for Postgres. */
+/** Which Redis program is used, and which links an install without scripts must create for Postgres. */
 import { afterAll, expect, test } from 'bun:test'
 import { chmod, mkdir, mkdtemp, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** What the sandbox makes up: bounded by the request's limit, fitting the schema, and never an exception. */
+/** The sandbox's answers: within the request's token limit, valid for its schema, and never an exception. */
 import { expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { simulateAnswer } from '@/boot/embedded/sandbox-answer'
@@ -27,7 +27,7 @@ test('the sandbox answers any request within its token limit', () => {
   )
 })
 
-test('the sandbox calls a tool with an ordinary word as its name only if the prompt asks for a tool', () => {
+test('the sandbox calls a tool whose name is an ordinary word only if the prompt asks for a tool', () => {
   const tools = [tool('search'), tool('Read')]
   expect(simulateAnswer({ messages: user('Read this and search for errors'), tools }).kind).toBe('text')
   expect(simulateAnswer({ messages: user('use the Read tool'), tools })).toMatchObject({ name: 'Read' })

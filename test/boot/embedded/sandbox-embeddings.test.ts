@@ -1,4 +1,4 @@
-/** The sandbox's vectors: the same for the same text, near for texts that share words, and served in both formats. */
+/** The sandbox's vectors: deterministic, close for texts with common words, and served in both formats. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '@/boot/embedded/sandbox'
 import { vectorText } from '@/formats/vectors'

@@ -41,7 +41,7 @@ describe.each(cases)('$name, stream: $stream', ({ format, stream }) => {
     expect(long.outputTokens).toBeGreaterThan(short.outputTokens)
   })
 
-  test('the sandbox calls a tool if asked to, and answers in text after the tool result', async () => {
+  test('the sandbox calls a tool if the prompt asks for it, and answers in text after the tool result', async () => {
     const call = await ask({ prompt: 'Please use get_weather for Oslo', withTool: true })
     expect(call.toolCalls).toEqual([{ name: 'get_weather', arguments: { city: 'example' } }])
     expect(call.finish).toBe(format.finish.tool)

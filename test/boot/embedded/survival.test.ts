@@ -1,4 +1,4 @@
-/** The embedded servers seen from outside the gateway's process: what an interrupt and a kill leave of them. */
+/** The embedded stores after an interrupt and after a kill of the gateway, seen from another process. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -11,7 +11,7 @@ const dataDirs: string[] = []
 afterAll(() => Promise.all(dataDirs.map((path) => rm(dirname(path), { recursive: true, force: true }))))
 
 describe.each(ACCOUNTS.map((account) => ({ account })))('stores run as $account', ({ account }) => {
-  test('data survives an interrupt, and a kill of the gateway', async () => {
+  test('data in the embedded stores survives an interrupt, and a kill of the gateway', async () => {
     const dataDir = await newDataDir(account)
     dataDirs.push(dataDir)
 

@@ -1,4 +1,4 @@
-/** Starting where something is already there: an orphan, a live gateway, another owner's data, a failure before. */
+/** A start on a data directory in use: by an orphaned store, a running gateway, another owner, or after a failed start. */
 import { afterAll, expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -55,7 +55,7 @@ test('a store left by a dead gateway is replaced without losing acknowledged dat
   await server.stop()
 })
 
-test('a foreign process in the data directory is not mistaken for a store', async () => {
+test('a process that is no store, but has the recorded process id, is not mistaken for one', async () => {
   const directory = await newDataDir()
   const stranger = spawn('sleep', ['60'], { cwd: directory, stdio: 'ignore' })
   await until(async () => (await findServerProcesses(directory, ['sleep'])).includes(stranger.pid ?? 0))

@@ -1,4 +1,4 @@
-/** The single executable is the whole gateway: away from the checkout it serves, has its pages and its thread, takes commands, exports its spans, and reads its catalogue again. */
+/** The single executable outside the checkout: requests, pages, token counts, commands, telemetry and reload work. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

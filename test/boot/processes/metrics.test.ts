@@ -1,4 +1,4 @@
-/** A scrape of a gateway of several processes, whichever of them answers it: all are counted, each thing once, and nothing is forgotten. */
+/** Metrics of a gateway with several processes: all processes are counted once, and no count is lost. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from '@test/boot/process'
@@ -96,7 +96,7 @@ test('concurrent requests are counted once, whichever process answers', async ()
     expect(scrapes.map((series) => series.get(name))).toEqual(scrapes.map(() => 60))
 })
 
-test('values of one process have its label; shared values are not added up', async () => {
+test('values of one process are labelled with the process; shared values are not added up', async () => {
   const series = await scrapeOf(PROCESSES)
   for (const name of NAMES) expect(series.get(`process_resident_memory_bytes{process="${name}"}`)).toBeGreaterThan(1e6)
   for (const name of ['svc_flusher_healthy', 'svc_store_takes_requests'])

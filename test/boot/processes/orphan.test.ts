@@ -1,4 +1,4 @@
-/** A server process of several lives no longer than its supervisor, whenever that dies. */
+/** A server process ends when its supervisor dies. */
 import { expect, test } from 'bun:test'
 import { type GatewayProcess, spawnGateway } from '@test/boot/process'
 import { freshDatabase, redisUrl } from '@test/support/stores'

@@ -1,4 +1,4 @@
-/** What a gateway asks of its store while nobody asks anything of the gateway. */
+/** The commands that an idle gateway sends to its store. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'

@@ -1,7 +1,4 @@
-/**
- * Where the store's user lacks a right, readiness fails wherever a paid request would, and says which right it is.
- * Takes long: each right is taken away and given back on a gateway that runs.
- */
+/** If the store's user lacks a right, readiness fails and names it. Slow: each right is removed from and returned to a running gateway. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { readinessOf } from '@test/support/readiness'

@@ -1,4 +1,4 @@
-/** A provider key that is replaced under load: no call fails, calls under way end in peace, and the old key is not seen again. */
+/** A provider key replaced under load: no call fails, running calls finish, and the old key is no longer used. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { spend } from '@test/support/delays'

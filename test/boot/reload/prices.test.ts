@@ -1,4 +1,4 @@
-/** A price that changes while answers are under way: each is charged by the catalogue that it was planned by. */
+/** A price changed while answers run: each is charged by the catalogue that it was planned with. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { chatChunk, type LiveStream, liveStream, usageChunk, usageOf } from '@test/support/upstream'
@@ -119,7 +119,7 @@ test('model lists, examples, limits and provider metrics follow a reload', async
   expect(statuses.map(({ status }) => status)).toEqual([200, 429])
 })
 
-test('a faulty file changes nothing, and log and metrics report it', async () => {
+test('a faulty catalogue file changes nothing, and log and metrics report it', async () => {
   const { gateway } = world
   const before = gateway.gateway.deps.catalog.current
   const counts = () => gateway.gateway.deps.reloads?.state().reloads

@@ -1,7 +1,4 @@
-/**
- * A provider key is replaced as the page on deployment says, with two gateways of two processes each under load: nobody notices.
- * Takes long: four processes under load.
- */
+/** Replaces a provider key as the deployment page describes, with two gateways of two processes under load. Slow: four processes. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,7 +1,4 @@
-/**
- * SIGHUP, as an operator sends it: to one process, to the supervisor of several, with a sound file and with a bad one.
- * Takes long: gateways of several processes.
- */
+/** SIGHUP to one process or to a supervisor, with a valid and a faulty file. Slow: gateways of several processes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -77,7 +74,7 @@ function ask({ address, gateway }: Started, model: string): Promise<Response> {
 }
 
 describe.each(['1', '2'])('a gateway with PROCESSES=%s', (processes) => {
-  test('SIGHUP loads a valid file in all processes, and a faulty file in none', async () => {
+  test('SIGHUP loads a valid catalogue file in all processes, and a faulty one in none', async () => {
     const started = await start(processes)
     const { gateway, path, environment } = started
     const count = Number(processes)
@@ -107,7 +104,7 @@ describe.each(['1', '2'])('a gateway with PROCESSES=%s', (processes) => {
   })
 })
 
-test('a file that changes during the start is read again after a SIGHUP', async () => {
+test('a catalogue file that changes during the start is read again after a SIGHUP', async () => {
   const started = await start('1', async ({ gateway, path, environment }) => {
     const { sql, close } = connectDatabase(environment.DATABASE_URL ?? '', { maxConnections: 2 })
     await sql.begin(async (lock) => {

@@ -1,4 +1,4 @@
-/** The providers that the pages for operators show are sound, and offered once their variables are set. */
+/** The provider entries in the operators' pages are valid, and offered once their variables are set. */
 import { expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { SAMPLE } from '@test/catalog/sample-catalog'
@@ -42,7 +42,7 @@ test.each(BLOCKS.map(({ document, line, text }) => [document, line, text] as con
   },
 )
 
-test('E24: targets that a page shows load with the page’s providers, each at its own cost', () => {
+test('E24: targets that a page shows load with the page’s providers, each at the cost stated there', () => {
   const shown = ALL.filter(({ info }) => info === 'json targets')
   expect(shown.length).toBeGreaterThan(0)
   for (const { document, text } of shown) {

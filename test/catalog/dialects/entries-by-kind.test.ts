@@ -1,4 +1,4 @@
-/** One entry of each way in which clouds are reached, as an operator writes them: all are sound, and are called where they should be. */
+/** One provider entry for each way to reach a cloud: all are valid and called at the right address. */
 import { expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { variable } from '@test/catalog/sample-catalog'

@@ -1,4 +1,4 @@
-/** Errors as services of the presets put them: each is what it is, goes on to the next service or stops, and none of ours is the caller's. */
+/** Errors of the presets' services: each gets its meaning, leads to the next service or stops, and our own faults are not the caller's. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion, usageOf } from '@test/support/upstream'
@@ -155,7 +155,7 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 test.each(NAMED)(
-  'E22: if the preset %s sends %s, nothing is charged; calls: %s',
+  'E22: if the preset %s sends %s, nothing is charged; calls made: %s',
   async (_, __, ___, { index, stream, told, goesOn }) => {
     const { key, accountId } = await world.customer('1')
     const ask = (model: string) =>

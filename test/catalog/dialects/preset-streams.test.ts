@@ -1,7 +1,7 @@
 /**
- * A stream as each preset's service sends it: the same text, calls, reason and usage arrive at callers of its own format and of
- * another, and the usage is charged once. What is in test/fixtures/presets was recorded by the vercel/ai project (Apache-2.0), some
- * shortened; the others are written in the shape that their vendors document.
+ * Recorded streams of each preset's service: text, calls, finish reason and usage reach callers of its own and
+ * another format, and the usage is charged once. The files in test/fixtures/presets were recorded by the vercel/ai
+ * project (Apache-2.0), some shortened; the others follow their vendors' documentation.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Presets: what an entry that names one comes to, and what it may say differently. */
+/** Presets: the provider that an entry with a preset becomes, and what the entry may override. */
 import { expect, test } from 'bun:test'
 import { faultsOf, type Json, load, spoil } from '@test/catalog/sample-catalog'
 import { PRESETS } from '@/catalog/dialects/presets'
@@ -31,7 +31,7 @@ test('an entry can override every property of its preset, each as a whole', () =
   expect([...provider.quirks]).toEqual(['no-sampling'])
 })
 
-test('a local server is offered without a key, and gets a key if its operator has set one', () => {
+test('a local server is offered without a key, and is sent a key if its operator has set one', () => {
   expect(providerOf({ preset: 'vllm' }).dialect.credential).toBeUndefined()
   const keyed = providerOf({ preset: 'vllm', keys: ['the-key'] })
   expect(keyed.dialect.credential).toEqual({ header: 'authorization', prefix: 'Bearer ' })

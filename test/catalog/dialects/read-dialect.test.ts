@@ -1,4 +1,4 @@
-/** What a provider's entry may say of its dialect and its credential: each mistake is named at its place. */
+/** Dialect and credential settings of a provider entry: each mistake is reported with its place. */
 import { expect, test } from 'bun:test'
 import { faultsOf, type Json, load, spoil } from '@test/catalog/sample-catalog'
 import { providerAddresses } from '@/routing/health/health-exchange'
@@ -67,13 +67,16 @@ const CASES: [string, Json & object, string][] = [
   ['provider1', { keys: undefined }, 'keys: is missing; expected a list of at least one key'],
 ]
 
-test.each(CASES)('a catalogue in which %s has the settings %j is refused at the start', (name, more, fault) => {
-  const text = JSON.parse(spoil('surprise', undefined)) as { providers: Record<string, object> }
-  text.providers[name] = { ...text.providers[name], ...more }
-  expect(faultsOf(JSON.stringify(text))).toEqual([`providers.${name}.${fault}`])
-})
+test.each(CASES)(
+  'a catalogue in which the provider %s has the settings %j is refused at the start',
+  (name, more, fault) => {
+    const text = JSON.parse(spoil('surprise', undefined)) as { providers: Record<string, object> }
+    text.providers[name] = { ...text.providers[name], ...more }
+    expect(faultsOf(JSON.stringify(text))).toEqual([`providers.${name}.${fault}`])
+  },
+)
 
-test('one host in two dialects is two upstreams with separate health', () => {
+test('one host in two dialects counts as two upstreams with separate health', () => {
   const entry = { format: 'chat-completions', baseUrl: 'https://one.example/v1', keys: ['key-one'] }
   const plain = load(spoil('providers.provider1', entry))
   const dated = load(spoil('providers.provider1', { ...entry, dialect: 'azure-openai', apiVersion: '2024-10-21' }))

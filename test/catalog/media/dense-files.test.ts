@@ -1,4 +1,4 @@
-/** Few bytes that are many tokens, by every way that is known: the bound of each kind of file holds, and usual PDFs stay affordable. */
+/** Small files with many tokens: each known trick stays within the file's bound, and usual PDFs stay affordable. */
 import { describe, expect, test } from 'bun:test'
 import { requestOf } from '@test/catalog/sample-requests'
 import { inputBound, measurePrompt } from '@/catalog/estimate'

@@ -1,4 +1,4 @@
-/** The bound of PDFs: honest ones by their pages, and any context for those whose length is hidden, whatever they say. */
+/** The token bound of PDFs: by pages if the file is plain, a whole context if its length is hidden. */
 import { describe, expect, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
 import { fc } from '@test/support/property'
@@ -24,7 +24,7 @@ describe('an honest PDF', () => {
     expect(bound).toBeLessThan(count * (PAGE_TOKENS + 600) + 1_000)
   })
 
-  test('the page count includes nodes of the page tree and objects that look like pages', () => {
+  test('the page count includes page tree nodes, and objects that look like pages', () => {
     const kids = ['<< /Type /Pages /Kids [4 0 R 5 0 R] >>', PAGE, PAGE]
     const tree = pdfOf([CATALOG, '<< /Type /Pages /Kids [3 0 R] /Count 2 >>', ...kids])
     expect(Math.floor(boundOf(tree) / PAGE_TOKENS)).toBe(3)
@@ -54,7 +54,7 @@ describe('an honest PDF', () => {
 
 describe('the page count in the page tree', () => {
   test.each(['0', '1', '-5', '99999999999999999999999', '(x)'])(
-    'a page count of %p in the tree changes nothing',
+    'a page count of %p stated in the page tree changes nothing',
     (count) => {
       const [honest, lying] = [pages(20), pages(20, undefined, count)]
       expect(Math.floor(boundOf(lying) / PAGE_TOKENS)).toBe(Math.floor(boundOf(honest) / PAGE_TOKENS))
@@ -72,13 +72,13 @@ describe('PDFs that count as a whole context', () => {
 
   test.each<[string, Buffer]>([
     ['no structure', Buffer.from('%PDF-1.4\nnothing')],
-    ['nothing at all', Buffer.alloc(0)],
+    ['no bytes', Buffer.alloc(0)],
     ['an object stream', onePage(PAGE, streamOf('1 0 2 50 <<>> <<>>', '/Type /ObjStm /N 2 /First 8'))],
     ['a cross-reference stream', onePage(PAGE, streamOf('', '/Type /XRef /W [1 2 1]'))],
     ['encryption', onePage(PAGE, '<< /Encrypt 5 0 R >>')],
-    ['a form that may be drawn often', onePage(PAGE, streamOf('(x) Tj', '/Type /XObject /Subtype /Form'))],
-    ['a filter that is not undone', onePage(DRAWN, streamOf('xx', '/Filter /LZWDecode'))],
-    ['one in short', onePage(DRAWN, streamOf('xx', '/Filter /RL'))],
+    ['a form that pages may draw often', onePage(PAGE, streamOf('(x) Tj', '/Type /XObject /Subtype /Form'))],
+    ['a filter that the reader does not undo', onePage(DRAWN, streamOf('xx', '/Filter /LZWDecode'))],
+    ['a filter name in short form', onePage(DRAWN, streamOf('xx', '/Filter /RL'))],
     [
       'a filter used twice',
       onePage(DRAWN, streamOf(deflateSync('x').toString('latin1'), '/Filter [/FlateDecode /FlateDecode]')),
@@ -86,17 +86,20 @@ describe('PDFs that count as a whole context', () => {
     ['names spelt with escapes', onePage('<< /Type /Page /K#69ds [3 0 R] >>')],
     ['a tree with a cycle', pdfOf([CATALOG, '<< /Type /Pages /Kids [3 0 R] >>', '<< /Type /Pages /Kids [3 0 R] >>'])],
     ['a node used twice', pdfOf([CATALOG, '<< /Kids [3 0 R 03 0 R] >>', PAGE])],
-    ['kids elsewhere', pdfOf([CATALOG, '<< /Type /Pages /Kids 4 0 R >>', PAGE, '[3 0 R 3 0 R]'])],
-    ['kids written out', pdfOf([CATALOG, '<< /Type /Pages /Kids [<< /Type /Page >>] >>'])],
-    ['kids without an end', Buffer.from('%PDF-1.4 /Kids [3 0 R 4 0 R')],
+    ['kids stated in another object', pdfOf([CATALOG, '<< /Type /Pages /Kids 4 0 R >>', PAGE, '[3 0 R 3 0 R]'])],
+    ['kids stated as objects, not references', pdfOf([CATALOG, '<< /Type /Pages /Kids [<< /Type /Page >>] >>'])],
+    ['a list of kids without an end', Buffer.from('%PDF-1.4 /Kids [3 0 R 4 0 R')],
     ['content used twice', onePage('<< /Type /Page /Contents [4 0 R 4 0 R] >>', streamOf('x'))],
-    ['content in an array elsewhere', onePage('<< /Type /Page /Contents 4 0 R >>', '[5 0 R 5 0 R]', streamOf('x'))],
-    ['a bomb', onePage(DRAWN, streamOf('\0'.repeat(20_000_000)))],
     [
-      'a stream that is cut',
+      'a content array stated in another object',
+      onePage('<< /Type /Page /Contents 4 0 R >>', '[5 0 R 5 0 R]', streamOf('x')),
+    ],
+    ['a decompression bomb', onePage(DRAWN, streamOf('\0'.repeat(20_000_000)))],
+    [
+      'a stream cut off',
       onePage(DRAWN, streamOf(deflateSync('x'.repeat(999)).toString('latin1').slice(0, 9), '/Filter /FlateDecode')),
     ],
-    ['a stream with no end', Buffer.concat([pages(1), Buffer.from('stream\n')])],
+    ['a stream without an end', Buffer.concat([pages(1), Buffer.from('stream\n')])],
     ['a stream in a stream', onePage(PAGE, streamOf(STORED, '/Filter /FlateDecode'))],
   ])('this PDF counts as a whole context: %s', (_, bytes) => {
     expect(boundOf(bytes)).toBe(UNKNOWN)
@@ -129,7 +132,7 @@ describe('hostile files', () => {
     'xref\n',
     'beginbfchar ',
     'endbfchar ',
-  ])('repeated %p are read in linear time', (piece) => {
+  ])('a PDF that repeats %p is read in linear time', (piece) => {
     const filler = Buffer.from(piece.repeat(Math.floor(900_000 / piece.length)), 'latin1')
     expect(boundOf(Buffer.concat([Buffer.from('%PDF-1.4\n'), filler]))).toBe(UNKNOWN)
     expect(boundOf(Buffer.concat([pages(1), filler]))).toBeGreaterThan(PAGE_TOKENS + 900_000 - piece.length)

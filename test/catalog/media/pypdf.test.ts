@@ -1,4 +1,4 @@
-/** What is reserved for a PDF is never below the tokens of the text that pypdf, a real reader, finds in it. */
+/** The hold for a PDF is never below the tokens of the text that pypdf, a real reader, extracts from it. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { preparePython } from '@test/clients/python/environment'

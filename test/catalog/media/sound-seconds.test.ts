@@ -1,4 +1,4 @@
-/** The length of sound files: as their headers state it, and never shorter than their bytes allow. */
+/** The length of sound files: as their headers state, and never shorter than their bytes allow. */
 import { describe, expect, test } from 'bun:test'
 import { mp3Of, wavOf } from '@test/gateway/media/sounds'
 import { fc } from '@test/support/property'
@@ -100,7 +100,7 @@ describe('the length of a sound file', () => {
   })
 
   test.each(FILES.map(([name, bytes]) => [name, bytes] as const))(
-    '%s: a file cut anywhere is measured without an error',
+    '%s: a sound file cut at any byte is measured without an error',
     (_, bytes) => {
       for (let length = 0; length < bytes.length; length += 1 + Math.floor(bytes.length / 300)) {
         const { known = 1, most, likely } = soundSeconds(bytes.subarray(0, length))
@@ -109,7 +109,7 @@ describe('the length of a sound file', () => {
     },
   )
 
-  test('a file with any magic bytes and any content has a finite length', () => {
+  test('a sound file with any magic bytes and any content has a finite length', () => {
     const magic = fc.constantFrom(
       ...FILES.map(([, bytes]) => bytes.subarray(0, 40)),
       Buffer.from([0x1a, 0x45, 0xdf, 0xa3]),
@@ -123,7 +123,7 @@ describe('the length of a sound file', () => {
     )
   })
 
-  test('the search ends early in millions of bytes that look like the start of a frame', () => {
+  test('the search for frames ends early in millions of bytes that look like the start of one', () => {
     const bytes = Buffer.concat([mp3Of(2), Buffer.alloc(20_000_000, 0xff)])
     expect(soundSeconds(bytes).known).toBeUndefined()
   })

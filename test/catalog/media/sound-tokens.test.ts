@@ -1,4 +1,4 @@
-/** The bound of sounds: by their own length where the format has one for each second, any context where silence is next to nothing. */
+/** The token bound of sounds: by their length if each second has a fixed size, otherwise a whole context. */
 import { describe, expect, test } from 'bun:test'
 import { soundTokens, TOKENS_PER_SECOND } from '@/catalog/media/sound-tokens'
 
@@ -27,7 +27,7 @@ function mp3(frames: number, header = [0xff, 0xf3, 0x18, 0xc4]): Buffer {
 
 describe('a plain WAV', () => {
   test.each<[Wav]>([[{}], [{ rate: 8_000, bits: 8 }], [{ channels: 2, rate: 44_100 }], [{ rate: 100, bits: 8 }]])(
-    'with %p is its seconds',
+    'a plain WAV of the form %p has as many tokens as its seconds',
     (form) => {
       const tokens = soundTokens(wav(3_600, form))
       expect(tokens).toBeGreaterThanOrEqual(3_600 * TOKENS_PER_SECOND)
@@ -66,7 +66,7 @@ describe('an MP3', () => {
     ['that is only a tag', Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0x7f, 0x7f, 0x7f, 0x7f])],
     ['of no bytes', Buffer.alloc(0)],
     ['that is an Ogg', Buffer.from('OggS and hours of silence')],
-  ])('audio of the kind %s has an unknown length', (_, bytes) => {
+  ])('an MP3 %s has an unknown length', (_, bytes) => {
     expect(soundTokens(bytes)).toBe(UNKNOWN)
   })
 })

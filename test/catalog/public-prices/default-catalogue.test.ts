@@ -1,4 +1,4 @@
-/** The default catalogue says of each model what `catalog suggest` writes for it: quirks, limits, capabilities and costs come from one table. */
+/** The default catalogue equals what `catalog suggest` writes for each model: quirks, limits, capabilities and costs. */
 import { expect, test } from 'bun:test'
 import { suggestModels } from '@/catalog/public-prices/suggest-models'
 import { suggestedProvider } from '@/catalog/public-prices/suggested-providers'
@@ -10,7 +10,7 @@ const VENDORS: Readonly<Record<string, string>> = { provider1: 'openai', provide
 const DAY = '2026-11-28'
 
 test.each(Object.entries(VENDORS))(
-  'the default catalogue calls %s as catalog suggest does for %s',
+  'the default catalogue calls %s with the same settings that catalog suggest writes for %s',
   (number, vendor) => {
     const { apiVersion: _, ...entry } = DEFAULT.providers[number]
     expect(entry).toEqual(suggestedProvider(vendor)?.entry)
@@ -18,7 +18,7 @@ test.each(Object.entries(VENDORS))(
 )
 
 test.each((DEFAULT.models as JsonObject[]).map((model) => [String(model.id), model] as const))(
-  'the default entry of %s says what is suggested for it',
+  'the default catalogue’s entry of %s equals the suggested entry',
   (_, model) => {
     const [target] = model.targets as { provider: string; model: string; quirks?: string[] }[]
     assert(target, 'a target')

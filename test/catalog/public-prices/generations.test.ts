@@ -1,4 +1,4 @@
-/** Generations of models by their names, and the warning that a sold one has a newer one. */
+/** Generations of models by name, and the warning that a sold model has a newer one. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { loadWithAllKeys } from '@test/public-prices/load'
@@ -54,7 +54,7 @@ test.each([
 })
 
 test.each(['gpt-6.1-sol', 'gpt-4o', 'a-model-of-nobody', 'gemini-embedding-001'])(
-  '%s: the check finds no newer generation',
+  '%s: catalog check finds no newer generation',
   (model) => {
     expect(newerGenerations(selling(model), DAY)).toEqual([])
   },

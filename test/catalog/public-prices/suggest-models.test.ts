@@ -1,4 +1,4 @@
-/** Catalogue files from public data: sound as they are, sold at no loss, and without a guess. */
+/** Catalogue entries suggested from public data: valid, sold at no loss, and without guesses. */
 import { describe, expect, test } from 'bun:test'
 import { dependencies } from '#package.json'
 import { loadCatalog } from '@/catalog/catalog'
@@ -25,7 +25,7 @@ function entryOf(name: string, model: ListedModel, more: Partial<typeof WISH> = 
   return entry
 }
 
-test('the first price source has the day of the installed version', () => {
+test('the first price source is dated with the day of its installed version', () => {
   expect(dependencies['@pydantic/genai-prices']).toBe(RELEASED.version)
 })
 
@@ -73,7 +73,7 @@ test.each([
   'azure',
   'foundry',
   'bedrock-anthropic',
-])('%s: some of its public models get a suggested entry', (name) => {
+])('some public models of %s get a suggested entry', (name) => {
   expect(suggested(name, undefined).models.length).toBeGreaterThan(0)
 })
 
@@ -100,7 +100,7 @@ test('the second price source adds prices and limits that the first lacks', () =
   })
 })
 
-test('the provider’s own limits apply if they are smaller, and its names and days always', () => {
+test('the provider’s own smaller limits apply, and always its names and dates', () => {
   const listed = { id: 'claude-opus-5-5', name: 'Opus', created: 5, contextLength: 500_000, maxOutputTokens: 64_000 }
   expect(entryOf('anthropic', listed)).toMatchObject({
     ...{ name: 'Opus', created: 5, contextLength: 500_000, maxOutputTokens: 64_000 },

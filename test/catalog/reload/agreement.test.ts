@@ -1,4 +1,4 @@
-/** How processes agree, over a real Redis: who dies, who comes late, who was away, and who proposes at the same time. */
+/** Agreement of processes on a catalogue, over a real Redis: processes that die, start late, were away, or propose together. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { startCluster } from '@test/ledger/cluster-stores'
 import { catalogOf, modelOf, providerOf } from '@test/routing/world'
@@ -72,7 +72,7 @@ test('a reload of one gateway does not change the others', async () => {
   expect([one.sells(), other.sells()]).toEqual([['svc/new'], ['svc/old']])
 })
 
-test('a process that was away uses the agreed catalogue if its file is the same', async () => {
+test('a process that was disconnected uses the agreed catalogue if its file is the same', async () => {
   const [one, away, astray] = [join('a', NEW), join('b', NEW, false), join('c', OLD, false)]
   await present(1)
   expect(await reloadGateways({ exchange, gateway: null })).toMatchObject({ kind: 'agreed' })
@@ -144,7 +144,7 @@ test('a reload whose process died changes nothing', async () => {
   expect(await exchange.decide(proposal, hashCatalog(NEW, false))).toBe(false)
 })
 
-test('a faulty file at one process stops the reload everywhere', async () => {
+test('a faulty file at one process stops the reload for all', async () => {
   const [one, other] = [join('a', NEW), join('b', undefined)]
   await present(2)
   const outcome = await reloadGateways({ exchange, gateway: null })

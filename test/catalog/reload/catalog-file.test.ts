@@ -1,4 +1,4 @@
-/** A file that is read again: what a start checks, and what nothing but a start may change. */
+/** Reading the catalogue file again: the same checks as at a start, and changes that need a restart. */
 import { afterAll, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

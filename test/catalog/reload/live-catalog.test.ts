@@ -1,4 +1,4 @@
-/** The owner of the catalogue in use: replaced whole, and read through everything that is made of it. */
+/** The catalogue in use: replaced as a whole, with everything that is computed from it. */
 import { expect, test } from 'bun:test'
 import { catalogOf, modelOf, providerOf } from '@test/routing/world'
 import { createLiveCatalog, liveLimits, perCatalog } from '@/catalog/reload/live-catalog'
