@@ -167,7 +167,7 @@ describe('the highest possible cost of units', () => {
     )
   })
 
-  test('a hold for pictures is their number at the dearest variant, or at the stated one', () => {
+  test('a hold for pictures is their number at the price of the dearest variant, or of the requested one', () => {
     const own = (variant: string, price: number) =>
       ({ billable: 'output_image', unit: 'image', variant, price: price as Pico }) as const
     const list = { base: prices(0, 0), steps: [], lines: [own('small', 11_000_000), own('hd', 167_000_000)] }
@@ -177,7 +177,7 @@ describe('the highest possible cost of units', () => {
     expect(worstCaseCost(list, 0, 0, undefined, [{ ...most, variant: 'new' }])).toBe(501_000 as never)
   })
 
-  test('a hold for sound covers its tokens at the dearer of both prices, and no more tokens than the limit', () => {
+  test('a hold for sound covers its tokens at the dearer of two prices, and no more tokens than the limit', () => {
     const list = { base: prices(1_000, 1_000), steps: [], lines: [line('input_audio', 9_000)] }
     const most = (tokensOfSound: number): UnitCount[] => [
       { billable: 'input_audio', unit: 'token', count: tokensOfSound },
@@ -188,7 +188,7 @@ describe('the highest possible cost of units', () => {
     expect(worstCaseCost(cheap, 100, 0, undefined, most(10))).toBe(100 as never)
   })
 
-  test('a hold covers the fee for a request, which each charge contains once', () => {
+  test('a hold covers the fee per request, which each charge contains once', () => {
     const fee: UnitPrice = { billable: 'request', unit: 'request', price: 5_000_000 as Pico }
     const list = { base: prices(1_000, 1_000), steps: [], lines: [fee] }
     expect(worstCaseCost(list, 100, 100)).toBe(5_200 as never)
@@ -233,7 +233,7 @@ describe('usage beyond a hold', () => {
     )
   })
 
-  test('a variant dearer than the held one costs as much as the held one, and is flagged as clamped', () => {
+  test('a variant dearer than the reserved one costs as much as the reserved one, and is flagged as clamped', () => {
     const own = (variant: string, price: number) =>
       ({ billable: 'output_image', unit: 'image', variant, price: price as Pico }) as const
     const list = { base: prices(0, 0), steps: [], lines: [own('small', 11_000_000), own('hd', 167_000_000)] }
@@ -249,7 +249,7 @@ describe('usage beyond a hold', () => {
     })
   })
 
-  test('usage within its bounds stays the same object', () => {
+  test('usage within its bounds is returned as the same object', () => {
     const list = { base: prices(1, 1), steps: [], lines: [line('input_audio', 2)] }
     const units: UnitCount[] = [{ billable: 'input_audio', unit: 'token', count: 5 }]
     const usage = { ...ZERO_USAGE, uncached: 10, units }

@@ -1,4 +1,4 @@
-/** Tests what an error carries to whoever answers it, and what it keeps to itself. */
+/** Errors: what the caller gets, and what only the log gets. */
 import { describe, expect, test } from 'bun:test'
 import { type ErrorKind, GatewayError, invalidRequest, STATUS_OF_KIND } from '@/chat/error'
 
@@ -7,7 +7,7 @@ const KINDS = Object.keys(STATUS_OF_KIND) as ErrorKind[]
 const NOT_THE_CALLERS: ReadonlySet<ErrorKind> = new Set(['internal', 'upstream_failed', 'overloaded', 'timeout'])
 
 describe('an error', () => {
-  test.each(KINDS)('an error of kind %s has a 4xx status exactly if the caller can do something about it', (kind) => {
+  test.each(KINDS)('an error of kind %s has a 4xx status exactly if the caller can correct it', (kind) => {
     const { status } = new GatewayError(kind, 'no')
     expect(status).toBe(STATUS_OF_KIND[kind])
     expect(status >= 500).toBe(NOT_THE_CALLERS.has(kind))

@@ -1,4 +1,4 @@
-/** Tests that the events of a stream, in whatever pieces and order they come, fold into one answer. */
+/** Folding the events of a stream, split and ordered in any way, gives one answer. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { ChatEvent } from '@/chat/event'

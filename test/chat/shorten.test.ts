@@ -1,4 +1,4 @@
-/** An answer made shorter: text to its share, calls whole or not at all, characters in one piece. */
+/** Shortened answers: text is cut, tool calls are kept whole or removed, characters are never split. */
 import { expect, test } from 'bun:test'
 import type { AnswerBlock, ChatResponse } from '@/chat/response'
 import { shorten } from '@/chat/shorten'

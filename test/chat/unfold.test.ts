@@ -1,4 +1,4 @@
-/** Tests that a complete answer becomes the very stream that would have been that answer. */
+/** Unfolding a complete answer gives the stream that the answer could have come from. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { ChatEvent } from '@/chat/event'

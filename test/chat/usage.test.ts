@@ -1,4 +1,4 @@
-/** Tests the classes of tokens, and which numbers of a provider count as a count. */
+/** Classes of tokens, and which values of a provider are valid counts. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { inputTokens, readCount, ZERO_USAGE } from '@/chat/usage'
@@ -21,14 +21,14 @@ describe('a count', () => {
 
   test.each([
     ['a negative number', -1],
-    ['a broken number', 1.5],
+    ['a fraction', 1.5],
     ['a number too large to be exact', Number.MAX_SAFE_INTEGER + 1],
     ['no number', Number.NaN],
     ['infinity', Number.POSITIVE_INFINITY],
     ['a number as text', '12'],
     ['null', null],
     ['nothing', undefined],
-    ['a truth', true],
+    ['a boolean', true],
     ['a list of one', [1]],
   ])('%s is not a valid token count', (_, value) => {
     expect(readCount(value)).toBeUndefined()

@@ -153,7 +153,7 @@ describe('the commands for a customer', () => {
     expect(await fixture.ledger.readBalance(accountId)).toMatchObject({ available: nano(9_500_000_000) })
   })
 
-  test('user create keeps an argon2id hash and no password', async () => {
+  test('user create stores an argon2id hash and no password', async () => {
     const create = ['user', 'create', '--email', 'root@example.test', '--role', 'admin']
     const { json } = await run(create, stores, 'correct horse\n')
     const [user] = await fixture.database.sql`SELECT role, email_verified, account_id, password_hash
@@ -231,7 +231,7 @@ describe('refused commands', () => {
     expect(stdout).toBe('')
   })
 
-  test('a command without its stores names the missing one, and no secret', async () => {
+  test('a command that cannot reach a store names the store, and shows no secret', async () => {
     const nowhere = { REDIS_URL: 'redis://:hidden-word@127.0.0.1:1', DATABASE_URL: databaseUrl }
     const noRedis = await run(['ledger', 'check'], nowhere)
     expect(noRedis).toMatchObject({ code: 2, stdout: '' })

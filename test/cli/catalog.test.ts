@@ -1,4 +1,4 @@
-/** The check of a catalogue file before it is used: faults, losses, and what it changes. */
+/** The check of a catalogue file before use: faults, losses, and changes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

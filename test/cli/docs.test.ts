@@ -1,4 +1,4 @@
-/** Every command line of the operator's documentation, run as it stands there, in its order; and no command without an example. */
+/** Runs every command line of the operator's documentation as written, in order; each command has an example. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** A month is dumped, dropped, and brought back from its dump, as the page for operators says, with the programs of Postgres itself. */
+/** A month's usage table is dumped, dropped and restored with Postgres' own programs, as the operators' page describes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

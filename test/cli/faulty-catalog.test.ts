@@ -1,4 +1,4 @@
-/** A catalogue with a fault stands in nobody's way who revokes a key, shuts somebody out, gives credit or checks the books. */
+/** Commands on keys, people, credit and books work while the catalogue file has a fault. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Operator commands for people, and what all commands leave in the audit log: passwords unseen, every change with its run. */
+/** Operator commands for people, and the audit entries of all commands: no passwords, and one entry per change. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'

@@ -1,4 +1,4 @@
-/** The operator commands for "was I charged twice?": an account's requests, by cost and tag and with look-alikes, and keys by a former text. */
+/** Operator commands for the question "was I charged twice?": requests by cost and tag, likely duplicates, and keys by a former text. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture, SERVICE } from '@test/accounts/fixture'
 import { newUser } from '@test/accounts/members/people'

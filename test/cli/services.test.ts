@@ -1,7 +1,4 @@
-/**
- * Which stores a command speaks to: those of a gateway that runs, those it brings itself, and none that no gateway has used.
- * Takes long: stores are started anew for each case.
- */
+/** Which stores a command uses: those of a running gateway, or those that it starts itself. Slow: each case starts stores. */
 import { expect, test } from 'bun:test'
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

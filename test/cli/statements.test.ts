@@ -1,4 +1,4 @@
-/** Bank statements on the command line: preview and import of files in any encoding, also while pages of two gateways import the same. */
+/** Bank statements on the command line: preview and import of files in any encoding, also during imports by pages of two gateways. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -70,7 +70,7 @@ test('statement import leaves lines above the limit to a second administrator', 
   expect(await balanceOf(office, order.accountId)).toBe(0)
 })
 
-test('a statement imported by a page, another gateway and the command at once credits each entry once', async () => {
+test('a statement imported at once by a page, another gateway and the command credits each entry once', async () => {
   await newDay(office)
   const orders = await Promise.all([21, 22, 23, 24, 25].map((usd) => pendingOrder(office, usd)))
   const text = camt('08', orders.map(entryFor))

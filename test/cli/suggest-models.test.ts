@@ -1,4 +1,4 @@
-/** From a provider's key to a catalogue that sells its models: the file loads as it is, and each target works. */
+/** From a provider's key to a catalogue that sells its models: the suggested file loads unchanged, and each target works. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { exists, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -208,7 +208,7 @@ describe('options of catalog suggest', () => {
     ])
   })
 
-  test('--all also offers retired models and previews, which are named without it', async () => {
+  test('--all also offers retired models and previews, which are otherwise only listed', async () => {
     const ids = ({ models }: { models: JsonObject[] }) => models.map(({ id }) => id)
     const usual = await written()
     expect(ids(usual)).not.toContain('svc/gpt-4')

@@ -1,4 +1,4 @@
-/** What a mistyped command is taken for. */
+/** Suggestions for a mistyped command. */
 import { expect, test } from 'bun:test'
 import { nearest } from '@/cli/suggest'
 

@@ -1,4 +1,4 @@
-/** The same commands at a real terminal and in a pipe: tables for people, JSON for programs, passwords that nobody sees. */
+/** Commands at a terminal and in a pipe: tables for people, JSON for programs, and no visible passwords. */
 import { beforeAll, expect, test } from 'bun:test'
 import { chmod, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

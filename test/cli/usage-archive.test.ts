@@ -1,4 +1,4 @@
-/** The operator commands that archive usage, as processes of their own with the roles of a deployment. */
+/** The operator commands that archive usage, run as processes with the database roles of a deployment. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { recordOf } from '@test/console/administration/usage-archive/archive-world'
 import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'

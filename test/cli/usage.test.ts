@@ -1,4 +1,4 @@
-/** The operator commands that look at what was sold: margins, and the counts to reconcile with providers. */
+/** The operator commands for sales: margins, and count gaps to reconcile with providers. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
@@ -65,7 +65,7 @@ test('usage margins and usage gaps show margins by model and day, and records wi
   expect((await admin('usage gaps --days 50')).json.records).toHaveLength(2)
 })
 
-test('usage margins lists the cost of abandoned calls separately, by model and day', async () => {
+test('usage margins lists the cost of abandoned provider calls separately, by model and day', async () => {
   const thrown = { model: 'svc/gamma', status: 499, firstTokenMs: null }
   const now = Date.now()
   const records = [

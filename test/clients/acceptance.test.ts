@@ -91,7 +91,7 @@ describe('credentials of each library', () => {
   })
 })
 
-describe('base addresses with an extra slash or path, as users write them', () => {
+describe('base addresses with an extra slash or path, as users set them', () => {
   const ask = { model: 'svc/messages', messages: [{ role: 'user' as const, content: 'Hi' }] }
   const asked: [name: string, ask: (url: string, key: string) => Promise<string | null | undefined>][] = [
     [
@@ -244,7 +244,7 @@ describe('a provider whose connection breaks after the first words', () => {
 
 describe('a client that disconnects', () => {
   test.each(pairs)(
-    '%s client, provider of %s: a disconnect ends the call, and the delivered part is charged',
+    '%s client, provider of %s: a client that disconnects ends the provider call, and pays for the delivered part',
     async (client, provider) => {
       const fresh = await gateway.customer('1')
       const live = liveStream()

@@ -1,4 +1,4 @@
-/** Speech and transcriptions as the real libraries ask for them: each gets the sound or the text of its provider. */
+/** Speech and transcriptions through the real libraries: each gets the sound or text of its provider. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
 import { answerSound, SPOKEN_SOUND, sellAudio, wavOf } from '@test/gateway/media/sounds'

@@ -1,4 +1,4 @@
-/** OpenAI's library makes, follows, reads and cancels batches as it does at OpenAI. */
+/** OpenAI's library creates, follows, reads and cancels batches. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { begin, chatLine, clientOf, ended, jsonl, resultLines, upload } from '@test/batches/world'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'

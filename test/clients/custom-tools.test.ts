@@ -1,4 +1,4 @@
-/** Custom tools of chat-completions at providers of other formats, through the official client: text in, text out, in several turns. */
+/** Custom tools of chat-completions at providers of other formats, through the official client: text arguments over several turns. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TestGateway } from '@test/support/gateway'
 import { chatCompletion, type UpstreamCall } from '@test/support/upstream'
@@ -107,7 +107,7 @@ describe.each(['responses', 'messages', 'generate-content'] as const)('custom to
     expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: CALLED } })
   })
 
-  test('the provider gets the custom tool and the earlier calls', async () => {
+  test('the provider gets the custom tool and the earlier tool calls', async () => {
     answer(false)
     await client.chat.completions.create({ ...request, tool_choice: { type: 'custom', custom: { name: 'patch' } } })
     if (format !== 'responses') {
@@ -129,7 +129,7 @@ describe.each(['responses', 'messages', 'generate-content'] as const)('custom to
   })
 })
 
-test('a provider of the caller’s format gets custom tools unchanged', async () => {
+test('a provider of the client’s format gets custom tools unchanged', async () => {
   let received: UpstreamCall['body'] = {}
   gateway.upstream.respond(({ body }) => {
     received = body

@@ -1,4 +1,4 @@
-/** Embeddings as the real libraries ask for them: each gets the numbers of its provider, whatever stands between. */
+/** Embeddings through the real libraries: each gets its provider's numbers in every encoding. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -89,7 +89,7 @@ test.each(cases(aiModels))('the AI SDK, %s, gets vectors of %s', async (_, id, m
 })
 
 test.each(cases(aiModels.slice(0, 1)))(
-  'the AI SDK, %s, gets vectors of %s in order, although the provider changed the order',
+  'the AI SDK, %s, gets vectors of %s in request order, although the provider changed the order',
   async (_, id, modelOf) => {
     gateway.upstream.respond(async (call) => {
       const answer = (await answerEither(call).json()) as { data?: object[] }
@@ -101,7 +101,7 @@ test.each(cases(aiModels.slice(0, 1)))(
   },
 )
 
-test('the AI SDK splits a list above the provider’s maximum', async () => {
+test('the AI SDK splits a list of texts above the provider’s maximum', async () => {
   const values = Array.from({ length: 250 }, (_, length) => 'x'.repeat(length + 1))
   const { embeddings } = await embedMany({ model: aiModels[1]?.[1]('svc/embed-gemini') ?? '', values })
   expect(embeddings.map(([length]) => length)).toEqual(values.map(({ length }) => length))

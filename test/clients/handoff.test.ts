@@ -1,4 +1,4 @@
-/** An agent of OpenAI's agents SDK that hands a conversation over to another: the second must answer with all that was said. */
+/** OpenAI's agents SDK hands a conversation from one agent to another: the second gets all messages so far. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { TestGateway } from '@test/support/gateway'
 import { FORMAT_NAMES } from '@/chat/format-name'
@@ -19,7 +19,7 @@ afterAll(() => gateway.stop())
 
 const cases = FORMAT_NAMES.flatMap((provider) => MODES.map(([mode, isStream]) => [provider, mode, isStream] as const))
 
-test.each(cases)('an agent hands over at a provider of %s, %s', async (provider, _mode, isStream) => {
+test.each(cases)('agents hand over a conversation at a provider of %s, %s', async (provider, _mode, isStream) => {
   gateway.upstream.respond(({ body }) => {
     const text = JSON.stringify(body)
     const isSpecialist = text.includes('You know all about clouds.')

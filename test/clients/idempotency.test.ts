@@ -1,4 +1,4 @@
-/** How each library sends an idempotency key, and what it makes of a repetition: the same answer, or a wait for it. */
+/** Idempotency keys of each library: how it sends them, and what a repeated request gets. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogle } from '@ai-sdk/google'
@@ -96,7 +96,7 @@ const WAYS = Object.entries(LIBRARIES).flatMap(([name, ask]) =>
   [false, true].map((stream) => [name, stream, ask] as const),
 )
 
-test.each(WAYS)('%s, stream %p: two requests with the same header are one request', async (name, stream, ask) => {
+test.each(WAYS)('%s, stream %p: requests with one idempotency key are one request', async (name, stream, ask) => {
   const headers = { 'Idempotency-Key': `${name} ${stream}`.replaceAll(' ', '-') }
   const first = await ask({ headers, stream })
   expect(first).toStartWith('Answer ')
@@ -107,7 +107,7 @@ test.each(WAYS)('%s, stream %p: two requests with the same header are one reques
 })
 
 test.each(['openai 7', 'openai 6', '@anthropic-ai/sdk 1', '@anthropic-ai/sdk 0'])(
-  '%s: retries by itself while the first request is still open',
+  '%s: retries automatically while the first request is still open',
   async (name) => {
     const asked = LIBRARIES[name] ?? expect.unreachable()
     const before = gateway.logLines.length

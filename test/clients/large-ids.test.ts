@@ -1,6 +1,6 @@
 /**
- * An id that no double holds, in the call of a tool: the clients' own libraries say it and hear it digit by digit, whoever the
- * provider is. What they make of it themselves is theirs, so the answer is read before they parse it.
+ * Tool arguments with an id too large for a double: the clients' libraries send and receive every digit, from every
+ * provider. The test reads the answer before a library parses it.
  */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
@@ -105,7 +105,7 @@ const ANSWERS: Record<FormatName, string> = {
 }
 
 describe.each(FORMAT_NAMES)('large numeric ids reach a client of %s', (client) => {
-  test.each(FORMAT_NAMES)('no digit is lost from a provider of %s', async (provider) => {
+  test.each(FORMAT_NAMES)('no digit of a large id is lost from a provider of %s', async (provider) => {
     const { upstream } = gateway
     const before = upstream.calls.length
     upstream.respond(() => new Response(ANSWERS[provider], { headers: { 'content-type': 'application/json' } }))

@@ -1,6 +1,6 @@
 /**
- * The real client libraries, the newest major and the one before it, against every provider format: only the key and the base
- * address are theirs to change. Takes long: every library in two majors against every format.
+ * The real client libraries, in their newest and previous major version, against every provider format, with only key
+ * and base address changed. Slow: every pair.
  */
 import { LIBRARIES } from './libraries/index'
 import { describeLibraries } from './suite'

@@ -1,4 +1,4 @@
-/** Message batches by Anthropic's library as it is: created, listed page by page, read to the end, canceled and deleted. */
+/** Message batches through Anthropic's unchanged library: created, listed page by page, read, canceled and deleted. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import Anthropic, { BadRequestError, NotFoundError } from '@anthropic-ai/sdk'
 import { startGateway, type TestGateway } from '@test/support/gateway'

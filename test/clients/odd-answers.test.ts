@@ -1,6 +1,6 @@
 /**
- * Official clients of chat-completions on what compatible providers were seen to send: each of these answers breaks one of them
- * or misleads it where it is passed on as it comes.
+ * Official clients of chat-completions with unusual answers of compatible providers. Each answer breaks or misleads
+ * one of them if it is passed on unchanged.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -90,13 +90,13 @@ const OSLO_CALLED = [{ id: expect.stringMatching(/./), name: 'weather', argument
 const ENDING = [chunk({}, 'tool_calls'), { ...HEAD, choices: [], usage: USAGE }, '[DONE]']
 
 const STREAMS: [string, unknown[], Partial<Seen>][] = [
-  ['a call without index', [OPENING, call({ id: 'a', type: 'function', function: OSLO }), ...ENDING], {}],
+  ['a tool call without index', [OPENING, call({ id: 'a', type: 'function', function: OSLO }), ...ENDING], {}],
   [
-    'a call that counts from 1',
+    'a tool call whose index starts at 1',
     [OPENING, call({ index: 1, id: 'a', type: 'function', function: OSLO }), ...ENDING],
     {},
   ],
-  ['an empty call id', [OPENING, call({ index: 0, id: '', type: 'function', function: OSLO }), ...ENDING], {}],
+  ['an empty tool call id', [OPENING, call({ index: 0, id: '', type: 'function', function: OSLO }), ...ENDING], {}],
   ['a call without id and type', [OPENING, call({ index: 0, function: OSLO }), ...ENDING], {}],
   [
     'arguments as an object',
@@ -108,7 +108,7 @@ const STREAMS: [string, unknown[], Partial<Seen>][] = [
     {},
   ],
   [
-    'a name after the arguments',
+    'a tool name after the arguments',
     [
       OPENING,
       call({ index: 0, id: 'a', type: 'function', function: { arguments: '{"city":' } }),
@@ -155,7 +155,7 @@ const STREAMS: [string, unknown[], Partial<Seen>][] = [
     { text: 'Hi', calls: [] },
   ],
   [
-    'no reason for the end',
+    'no finish reason',
     [chunk({ role: 'assistant', content: 'Hi' }, ''), { ...HEAD, choices: [], usage: USAGE }, '[DONE]'],
     { text: 'Hi', calls: [] },
   ],

@@ -1,4 +1,4 @@
-/** The major before the newest of each library, through every case of the matrix that its own code has a part in. */
+/** The previous major version of each library, in every case of the matrix that involves the library's own code. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { answers } from '@test/matrix/cases/answers'
 import { dialects } from '@test/matrix/cases/dialects'

@@ -1,4 +1,4 @@
-/** What official clients still can ask for and read in a shape of its own: deprecated functions, and one word out of a list. */
+/** Older request shapes of official clients: deprecated functions, and a choice from an enum. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { GoogleGenAI, Type } from '@google/genai'
 import { formatOf } from '@test/gateway/answer-parts'

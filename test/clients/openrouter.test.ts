@@ -1,4 +1,4 @@
-/** OpenRouter's own libraries: its SDK and its provider for the AI SDK, of which only the key and the address are changed. */
+/** OpenRouter's own libraries, its SDK and its provider for the AI SDK, with only key and address changed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createOpenRouter } from '@openrouter/ai-sdk-provider'
 import { OpenRouter } from '@openrouter/sdk'
@@ -40,7 +40,7 @@ async function streamFrom(model: string): Promise<{ id: string; text: string }> 
   return { id, text }
 }
 
-test.each([...FORMAT_NAMES])('the SDK streams from a provider of %s, and reads the cost', async (provider) => {
+test.each([...FORMAT_NAMES])('OpenRouter’s SDK streams from a provider of %s, and reads the cost', async (provider) => {
   const { id, text } = await streamFrom(modelAt(provider))
   expect(text).toContain('Good day')
   const { data } = await sdk.generations.getGeneration({ id })
@@ -49,7 +49,7 @@ test.each([...FORMAT_NAMES])('the SDK streams from a provider of %s, and reads t
   expect(data.model).toBe(modelAt(provider))
 })
 
-test.each([...FORMAT_NAMES])('the SDK reads a whole answer of a provider of %s', async (provider) => {
+test.each([...FORMAT_NAMES])('the OpenRouter SDK reads a whole answer of a provider of %s', async (provider) => {
   const answer = await sdk.chat.send({ chatRequest: { model: modelAt(provider), messages } })
   if (Symbol.asyncIterator in answer) throw new Error('a whole answer was asked for')
   expect(answer.choices[0]?.message.content).toContain('Good day')
@@ -57,12 +57,12 @@ test.each([...FORMAT_NAMES])('the SDK reads a whole answer of a provider of %s',
   expect((await sdk.generations.getGeneration({ id: answer.id })).data.totalCost).toBeGreaterThan(0)
 })
 
-test('the SDK lists the models', async () => {
+test('the OpenRouter SDK lists the models', async () => {
   const { result } = await sdk.models.list()
   expect(result.data.map(({ id }) => id)).toEqual(FORMAT_NAMES.map(modelAt))
 })
 
-test('the SDK reads the credits', async () => {
+test('the OpenRouter SDK reads the credits', async () => {
   const before = await sdk.credits.getCredits()
   await streamFrom(modelAt('messages'))
   const after = await sdk.credits.getCredits()

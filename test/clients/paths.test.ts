@@ -1,4 +1,4 @@
-/** Every path that a real client was seen to ask, with what its users do to base addresses; and errors in the words of its family. */
+/** Every path that real clients request, also with usual changes of the base address, and errors in the format of the path. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { TEXT } from '@test/matrix/cases/words'
 import { respondWith } from '@test/matrix/provider'
@@ -73,7 +73,7 @@ describe('messages', () => {
     ['anthropic-version', '2023-06-01'],
     ['anthropic-version', '2026-10-21'],
     ['anthropic-version', '1999-01-01'],
-  ])('the header %s: %s reaches the provider unchanged', async (name, value) => {
+  ])('the messages header %s: %s reaches the provider unchanged', async (name, value) => {
     const response = await post('/v1/messages', MESSAGE, { [name]: value })
     expect(response.status).toBe(200)
     expect(gateway.upstream.calls.at(-1)?.headers.get(name)).toBe(value)
@@ -85,7 +85,7 @@ describe('messages', () => {
     ['anthropic-workspace-id', 'wrkspc_1'],
     ['anthropic-user-profile-id', 'uprof_1'],
     ['x-app', 'cli'],
-  ])('the header %s: %s has no effect, and is not sent on', async (name, value) => {
+  ])('the messages header %s: %s has no effect, and is not sent on', async (name, value) => {
     const response = await post('/v1/messages', MESSAGE, { [name]: value })
     expect(response.status).toBe(200)
     const sent = gateway.upstream.calls.at(-1)?.headers
@@ -193,7 +193,7 @@ describe('models', () => {
     '/v1/models/svc/messages/',
     '/v1/v1/models/svc/messages',
     '/models/svc/messages',
-  ])('GET %s has the display name as name', async (path) => {
+  ])('GET %s has the model’s display name as name', async (path) => {
     const entry = await (await fetch(gateway.url + path)).json()
     expect(entry).toMatchObject({ id: 'svc/messages', name: 'messages', display_name: 'messages', object: 'model' })
   })
@@ -203,7 +203,7 @@ describe('models', () => {
     ['/v1beta/models/svc%2Fmessages', {}],
     ['/v1beta/v1/models/svc/messages', {}],
     ['/v1/models/svc/messages', { 'x-goog-api-client': 'google-genai-sdk/3.1.0' }],
-  ])('GET %s has the resource name as name for generate-content clients', async (path, headers) => {
+  ])('GET %s has the model’s resource name as name for generate-content clients', async (path, headers) => {
     const entry = await (await fetch(gateway.url + path, { headers })).json()
     expect(entry).toMatchObject({ id: 'svc/messages', name: 'models/svc/messages', displayName: 'messages' })
   })

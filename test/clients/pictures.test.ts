@@ -1,4 +1,4 @@
-/** Pictures as the real libraries ask for them, from providers of either format. */
+/** Pictures through the real libraries, from providers of either format. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
 import { GoogleGenAI } from '@google/genai'
@@ -39,7 +39,7 @@ test.each(cases)('%s makes and changes pictures with %s', async (_, model, Clien
   expect(changed.data?.map(({ b64_json }) => b64_json)).toEqual([PICTURE])
 })
 
-test.each(clients)('%s gets unfinished and finished pictures of a stream', async (_, Client) => {
+test.each(clients)('%s gets partial and finished pictures of a stream', async (_, Client) => {
   const text =
     pictureEvent('image_generation.partial_image', { partial_image_index: 0 }) +
     pictureEvent('image_generation.completed', { usage: USAGE })

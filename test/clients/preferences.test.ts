@@ -1,4 +1,4 @@
-/** What callers wish of routing, as each family's own library sends it: a field of the body that it doesn't know, and a header. */
+/** Routing preferences of callers, sent by each library as an extra body field or a header. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
@@ -39,7 +39,7 @@ const ASK: Record<string, (wish: Wish) => Promise<unknown>> = {
   },
 }
 
-test.each(Object.keys(ASK))('the library of %s sends preferences in field and header', async (family) => {
+test.each(Object.keys(ASK))('the library of %s sends routing preferences in body field and header', async (family) => {
   const ask = (wish: Wish) => ASK[family]?.(wish) ?? expect.unreachable()
   await ask({
     svc: { max_price: { prompt: 1 }, providers: { only: ['messages'] } },

@@ -1,4 +1,4 @@
-/** The rest of a key's limits, in the headers that each family's own library hands to those who look: answers, streams, refusals. */
+/** Rate limit headers of a key: each library shows limit and remaining amount of answers, streams and refusals. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
@@ -112,7 +112,7 @@ describe('a rate limit refusal has the headers of the path’s format', () => {
     }
   }
 
-  test('a rate limit refusal has these headers for the chat-completions library', async () => {
+  test('a rate limit refusal has the header names of the chat-completions library', async () => {
     const { status, headers } = await refusalOf('chat-completions')
     expect(status).toBe(429)
     expect(headers.get('x-ratelimit-remaining-requests')).toBe('0')
@@ -120,7 +120,7 @@ describe('a rate limit refusal has the headers of the path’s format', () => {
     expect(headers.get('x-ratelimit-limit-tokens')).toBeNull()
   })
 
-  test('a rate limit refusal has these headers for the messages library', async () => {
+  test('a rate limit refusal has the header names of the messages library', async () => {
     const beganMs = Date.now()
     const { status, headers } = await refusalOf('messages')
     expect(status).toBe(429)

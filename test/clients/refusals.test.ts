@@ -1,4 +1,4 @@
-/** What the official client makes of a model that declines, whatever the format of its provider: it asks for a schema, and reads why not. */
+/** A model refuses: the official client requests a schema and reads the refusal, whatever the provider's format. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { respondWith } from '@test/matrix/provider'
 import type { TestGateway } from '@test/support/gateway'
@@ -17,7 +17,7 @@ afterAll(() => gateway.stop())
 const WORDS = "I can't help with that."
 const CITY = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 
-describe.each(['chat-completions', 'responses'] as const)('a refusal of a provider of %s', (format) => {
+describe.each(['chat-completions', 'responses'] as const)('a refusal by a model of a provider of %s', (format) => {
   const model = modelAt(format)
   const messages = [{ role: 'user' as const, content: 'Hi' }]
   const chat = {
@@ -35,7 +35,7 @@ describe.each(['chat-completions', 'responses'] as const)('a refusal of a provid
     gateway.upstream.respond(() => respondWith({ fixture: 'matrix/refusal', usage: null }, format, isStream))
   }
 
-  test('a refusal reaches chat.completions.parse', async () => {
+  test('a model’s refusal reaches chat.completions.parse', async () => {
     decline(false)
     const { choices } = await client.chat.completions.parse(chat)
     expect(choices[0]).toMatchObject({
@@ -44,7 +44,7 @@ describe.each(['chat-completions', 'responses'] as const)('a refusal of a provid
     })
   })
 
-  test('a refusal reaches chat.completions.stream', async () => {
+  test('a model’s refusal reaches chat.completions.stream', async () => {
     decline(true)
     const stream = client.chat.completions.stream(chat)
     let told = ''
@@ -54,7 +54,7 @@ describe.each(['chat-completions', 'responses'] as const)('a refusal of a provid
     expect(told).toBe(WORDS)
   })
 
-  test('a refusal reaches responses.parse and responses.stream', async () => {
+  test('a model’s refusal reaches responses.parse and responses.stream', async () => {
     decline(false)
     const whole = await client.responses.parse(responses)
     decline(true)
@@ -66,7 +66,7 @@ describe.each(['chat-completions', 'responses'] as const)('a refusal of a provid
   })
 })
 
-test('an answer that a filter cut stays incomplete, and gets no refusal text', async () => {
+test('an answer that a content filter cut stays incomplete, and gets no refusal text', async () => {
   for (const format of ['messages', 'generate-content', 'responses'] as const) {
     gateway.upstream.respond(() => respondWith({ fixture: 'matrix/filtered', usage: null }, format, false))
     const messages = [{ role: 'user' as const, content: 'Hi' }]

@@ -1,4 +1,4 @@
-/** Ranked documents as the real libraries ask for them: Cohere's client in both versions, the AI SDK, and plain requests of Jina. */
+/** Reranking through the real libraries: Cohere's client in both versions, the AI SDK, and plain requests in Jina's form. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createCohere } from '@ai-sdk/cohere'
 import { answerCohere, answerJina, NANO_PER_SEARCH_UNIT, sellRerank } from '@test/gateway/media/rankers'

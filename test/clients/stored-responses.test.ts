@@ -1,4 +1,4 @@
-/** Clients that let the gateway keep their conversation: the AI SDK's tool loop as it is, and the answers that OpenAI's library goes on from. */
+/** Stored conversations: the AI SDK's unchanged tool loop, and answers that OpenAI's library continues. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
 import { answerAs, sellAllFormats } from '@test/stored-responses/providers'

@@ -1,6 +1,6 @@
 /**
- * The tool runners of the real client libraries, with providers of every format. Those of the messages family first ask for a
- * conversation that is kept at the provider.
+ * The tool runners of the real client libraries, with providers of every format. Those of messages first ask for a
+ * conversation that the provider keeps.
  */
 import { LIBRARIES } from './libraries/index'
 import { describeToolRunners } from './tool-runners'

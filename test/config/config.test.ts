@@ -1,4 +1,4 @@
-/** Settings: defaults, every fault at once by name, and no secret in a message. */
+/** Settings: defaults, all faults reported at once by name, and no secret in an error. */
 import { describe, expect, test } from 'bun:test'
 import { type Config, type Environment, loadConfig } from '@/config/config'
 import { formatFaults } from '@/lib/fault'
@@ -130,7 +130,7 @@ describe('the settings', () => {
   })
 })
 
-describe('faults', () => {
+describe('faulty settings', () => {
   test('faulty settings are reported together, each with its variable', () => {
     expect(faultsOf({ PORT: 'http', PROCESSES: '0', LOG_LEVEL: 'loud', REDIS_URL: 'localhost', HOST: 'a b' })).toEqual([
       'HOST: expected a host name or address to listen on; found "a b"',

@@ -1,4 +1,4 @@
-/** The page for a leaked secret: says of each secret that the environment has what to do. */
+/** The page on leaked secrets says what to do for each secret of the environment. */
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The settings of signing in: their defaults, and what is refused. */
+/** The settings of sign-in: defaults, and refused values. */
 import { describe, expect, test } from 'bun:test'
 import { type Environment, loadConfig } from '@/config/config'
 

@@ -1,4 +1,4 @@
-/** What a start offers to whom: with a provider key nothing free, without one nothing to strangers. */
+/** Free features at a start: none with a provider key, and only for this machine without one. */
 import { describe, expect, test } from 'bun:test'
 import { type Environment, loadConfig } from '@/config/config'
 import { isLoopback } from '@/config/situation'
@@ -24,7 +24,7 @@ describe('with a provider key', () => {
     expect(load({ ...MAIL, SIGN_UP: 'closed' }).signIn.signUp).toBe('closed')
   })
 
-  test('with a provider key, the deposit sandbox must be set, on loopback', () => {
+  test('with a provider key, the deposit sandbox is on only if set, and only on loopback', () => {
     for (const host of [undefined, '', '0.0.0.0', '::', 'gateway.example.com', '10.0.0.1', '127.0.0.1.example.com']) {
       expect(faultsOf({ ...SANDBOX, HOST: host })).toEqual([expect.stringContaining('DEPOSIT_PROVIDER: the sandbox')])
     }
@@ -33,7 +33,7 @@ describe('with a provider key', () => {
     }
   })
 
-  test('with a provider key, the demo account must be set, and production refuses it', () => {
+  test('with a provider key, the demo account is on only if set, and production refuses it', () => {
     expect(load({ DEMO_ACCOUNT: 'on' }).hasDemoAccount).toBe(true)
     expect(faultsOf({ DEMO_ACCOUNT: 'on', NODE_ENV: 'production' })).toContainEqual(
       expect.stringContaining('DEMO_ACCOUNT: NODE_ENV=production refuses'),
@@ -53,7 +53,7 @@ describe('without a provider key', () => {
     })
   })
 
-  test('without a provider key, HOST or NODE_ENV decides who can reach the gateway', () => {
+  test('without a provider key, HOST and NODE_ENV decide who can reach the gateway', () => {
     const hostOf = (environment: Environment) => loadConfig(environment, { isSimulated: true })
     expect(hostOf({ HOST: '0.0.0.0' })).toMatchObject({ config: { host: '0.0.0.0' } })
     expect(hostOf({ NODE_ENV: 'development' })).toMatchObject({ config: { host: '0.0.0.0' } })

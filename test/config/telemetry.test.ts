@@ -1,4 +1,4 @@
-/** The settings of OpenTelemetry: off until an endpoint is named, and then as its specification says. */
+/** The settings of OpenTelemetry: off until an endpoint is set, then as its specification says. */
 import { describe, expect, test } from 'bun:test'
 import { type Environment, loadConfig } from '@/config/config'
 import type { TelemetrySettings } from '@/lib/telemetry-settings'
@@ -24,7 +24,7 @@ describe('no telemetry', () => {
     { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' },
     { OTEL_EXPORTER_OTLP_ENDPOINT: '' },
   ]
-  test.each(cases)('nothing is exported with %j', (environment) => {
+  test.each(cases)('no telemetry is exported with %j', (environment) => {
     expect(settingsOf(environment)).toBeUndefined()
   })
 })
@@ -49,7 +49,7 @@ test('setting an endpoint turns telemetry on', () => {
   })
 })
 
-test('a variable for traces or metrics overrides the common one', () => {
+test('a variable for traces or metrics overrides the common variable', () => {
   const settings = settingsOf({
     OTEL_EXPORTER_OTLP_ENDPOINT: 'https://all.example/base/',
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/as/it/is',
@@ -99,7 +99,7 @@ test.each([
   ['OTEL_SDK_DISABLED', 'perhaps'],
   ['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT', 'yes'],
   ['TRACE_CONTEXT_TO_PROVIDERS', 'all'],
-])('%s=%s is a fault at the start', (name, value) => {
+])('%s=%s stops the start', (name, value) => {
   expect(faultsOf({ [name]: value })).toEqual([name])
 })
 

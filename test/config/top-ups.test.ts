@@ -1,4 +1,4 @@
-/** Settings of top-ups: no webhook without a secret, no sandbox in production, no transfer to a mistyped account. */
+/** Settings of top-ups: no webhook without a secret, no sandbox in production, no mistyped bank account. */
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ describe('deposits', () => {
     expect(load(environment).deposit).toEqual({ provider: 'sandbox', webhookSecrets: [SECRET, OLDER] })
   })
 
-  test.each([undefined, ''])('with the deposit secret %p the start is refused', (secret) => {
+  test.each([undefined, ''])('the deposit secret %p stops the start', (secret) => {
     const faults = faultsOf({ ...SANDBOX, DEPOSIT_WEBHOOK_SECRETS: secret })
     expect(faults).toEqual([expect.stringContaining('DEPOSIT_WEBHOOK_SECRETS: is unset')])
   })
@@ -42,7 +42,7 @@ describe('deposits', () => {
     'whsec_dG9vc2hvcnQ=',
     'a'.repeat(44),
     `${SECRET}x`,
-  ])('%p is refused as webhook secrets, without printing it', (secret) => {
+  ])('%p is refused as webhook secrets, and not printed', (secret) => {
     const faults = faultsOf({ ...SANDBOX, DEPOSIT_WEBHOOK_SECRETS: secret })
     expect(faults[0]).toStartWith('DEPOSIT_WEBHOOK_SECRETS: expected one to five secrets')
     if (secret.length > 10) expect(faults.join('\n')).not.toContain(secret)
@@ -74,7 +74,7 @@ describe('deposits by Stripe', () => {
     expect(live).toMatchObject({ ...settings, ...own, isLive: true, secretKey: LIVE_KEY })
   })
 
-  test('a Stripe key of the other mode is refused without showing the key', () => {
+  test('a Stripe key of the other mode is refused, and not printed', () => {
     const test = faultsOf({ ...STRIPE, ...PRODUCTION, STRIPE_SECRET_KEY: TEST_KEY })
     expect(test).toEqual([expect.stringContaining('STRIPE_SECRET_KEY: is a test key')])
     const live = faultsOf({ ...STRIPE, STRIPE_SECRET_KEY: LIVE_KEY })
@@ -91,12 +91,12 @@ describe('deposits by Stripe', () => {
     expect(wrong[0]).toStartWith('STRIPE_SECRET_KEY: expected a secret key of Stripe')
   })
 
-  test('a test key beside a provider key is refused if the gateway is public: test cards pay nothing', () => {
+  test('a Stripe test key beside a provider key is refused if the gateway is public, as test cards pay nothing', () => {
     const { HOST: _, ...reachable } = { ...STRIPE, STRIPE_SECRET_KEY: TEST_KEY }
     expect(faultsOf(reachable)).toEqual([expect.stringContaining('DEPOSIT_PROVIDER: a test key of Stripe credits')])
   })
 
-  test('the address of Stripe’s API may only be changed to this machine, for tests', () => {
+  test('the address of Stripe’s API may only be changed to an address of this machine, for tests', () => {
     const environment = { ...STRIPE, STRIPE_SECRET_KEY: TEST_KEY }
     expect(faultsOf({ ...environment, STRIPE_API_BASE: 'http://127.0.0.1:1234' })).toEqual([])
     const elsewhere = { ...environment, STRIPE_API_BASE: 'http://stripe.example' }
@@ -123,7 +123,7 @@ describe('deposits by Stripe', () => {
   })
 })
 
-test('the smallest order is not above the largest', () => {
+test('an order minimum above the maximum stops the start', () => {
   expect(load({ ORDER_MIN_USD: '20', ORDER_MAX_USD: '50' }).orderUsd).toEqual({ minimum: 20, maximum: 50 })
   expect(faultsOf({ ORDER_MIN_USD: '51', ORDER_MAX_USD: '50' })).toEqual(['ORDER_MIN_USD: is above ORDER_MAX_USD'])
 })

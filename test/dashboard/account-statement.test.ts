@@ -1,6 +1,6 @@
 /**
- * The pages of the account statement in Chromium: the movements between two balances, the period, the file; for administrators too.
- * Takes long: Chromium draws every state in both schemes.
+ * The account statement pages in Chromium: movements between two balances, the period, the file; also for
+ * administrators. Slow: both schemes.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Office, openOffice } from '@test/console/administration/fixture'

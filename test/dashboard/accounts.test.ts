@@ -1,4 +1,4 @@
-/** Several accounts of one person in Chromium: each tab shows its own, old addresses lead on, and roles show what they may. */
+/** Several accounts of one person in Chromium: each tab shows its own, and buttons depend on the role. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'

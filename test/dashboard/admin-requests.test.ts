@@ -1,4 +1,4 @@
-/** The page of an account's charged requests for administrators, in Chromium: filters, look-alikes and an empty state. */
+/** The administrators' page of an account's charged requests, in Chromium: filters, likely duplicates, and an empty state. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectGoodLooks, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -49,7 +49,7 @@ test('the administrators’ list of requests shows charges, marks likely duplica
   await expectGoodLooks(page, LOOKS)
 })
 
-test('only administrators have the list of requests, and a wrong filter is named in an error', async () => {
+test('only administrators have the list of requests, and an invalid filter is named in an error', async () => {
   const path = `/dashboard/api/admin/accounts/${customer.viewer.accountId}/requests`
   expect((await customer.json('GET', path)).status).toBe(404)
   expect((await administrator.json('GET', `${path}?cost=free`)).body).toMatchObject({ error: { param: 'cost' } })

@@ -1,6 +1,6 @@
 /**
- * The pages of administration in Chromium: money moves only as shown and confirmed, and every page reads well everywhere.
- * Takes long: Chromium draws every page in both schemes and two widths.
+ * The administration pages in Chromium: money moves only as shown and confirmed, and every page is accessible. Slow:
+ * both schemes, two widths.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { balanceOf, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
@@ -114,7 +114,7 @@ describe('moving money', () => {
     await page.getByText('Payments to match').waitFor({ state: 'detached' })
   })
 
-  test('a CAMT.053 statement is read whatever its name; an error in the XML shows its place; a long file is shortened in its field', async () => {
+  test('a CAMT.053 statement is recognised by its content; an XML error shows its place; a long file is shortened in its field', async () => {
     const order = await pendingOrder(office, 31)
     const payments = [{ text: order.reference, payer: 'Müller' }]
     const xml = camt('08', [{ amount: '31.00', bankReference: 'P1', payments }]).replace('UTF-8', 'ISO-8859-1')
@@ -212,7 +212,7 @@ describe('accounts', () => {
 })
 
 describe('the page of providers', () => {
-  test('the Providers page shows how models answered for tiers', async () => {
+  test('the Providers page shows the results of tiers by model', async () => {
     const page = await open('/admin/providers')
     await page.getByText('Nothing observed yet').waitFor()
     await office.gateway.gateway.database.sql`
@@ -240,7 +240,7 @@ describe('every page', () => {
     await page.getByText(title).waitFor({ state: 'detached' })
   })
 
-  test('a page that failed to load says why and can be loaded again', async () => {
+  test('an administration page that failed to load says why and can be loaded again', async () => {
     for (const [path, route] of [
       ['/admin/orders', '**/api/admin/orders*'],
       ['/admin/accounts', '**/api/admin/accounts*'],

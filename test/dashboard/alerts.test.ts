@@ -1,4 +1,4 @@
-/** The page of alerts, the page that turns them off, and the mails themselves, in a real browser: by keyboard, at a phone's and a desk's width, light and dark. */
+/** The alerts page, the page that turns alerts off, and the mails, in Chromium: by keyboard, on phone and desktop, in both schemes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { SAMPLES } from '@test/accounts/mails/samples'
 import { expectAccessible, expectGoodLooks, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
@@ -35,7 +35,7 @@ function open({ cookie }: Person, accountId: string, view: { width?: number; col
   return browser.open(`/dashboard/a/${accountId}/alerts`, { url: gateway.url, cookie, ...view })
 }
 
-test('thresholds are set, a wrong one is refused in its field, and an alert is turned off by keyboard', async () => {
+test('alert thresholds are set, an invalid one is refused at its field, and an alert is turned off by keyboard', async () => {
   const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
   const { accountId } = owner.viewer
   const page = await open(owner, accountId)
@@ -108,7 +108,7 @@ test('the page of a mail’s link asks first, and then names the alerts that it 
   await expectNoSidewaysScroll(page)
 })
 
-test('every mail is accessible and fits, on a phone and at a desk, light and dark', async () => {
+test('every mail is accessible and fits phone and desktop, in both schemes', async () => {
   const surroundings = { baseUrl: 'https://gateway.example.test', service: 'svc', token: 'a'.repeat(32) }
   const unsubscribeUrl = `https://gateway.example.test/mail/unsubscribe?token=${'b'.repeat(120)}`
   const html = (kind: string) => {

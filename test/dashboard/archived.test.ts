@@ -1,4 +1,4 @@
-/** The usage page of an account whose older months are archived, in Chromium: it says where its lists begin, and leads to the sums. */
+/** The usage page of an account with archived months, in Chromium: it shows where its lists begin, and links to the sums. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { recordOf } from '@test/console/administration/usage-archive/archive-world'
@@ -66,7 +66,7 @@ test('a list that includes archived months shows its first day, and exports only
   await expectGoodLooks(page)
 })
 
-test('a list with archived requests only exports nothing, and links to the statement', async () => {
+test('a list with only archived requests exports nothing, and links to the statement', async () => {
   const page = await open('/dashboard/usage?range=days&from=2025-09-01&to=2025-09-30', PHONE_IN_THE_DARK)
   await page.getByText('Earlier ones are archived').waitFor()
   expect(await page.getByRole('link', { name: 'Export CSV' }).isVisible()).toBe(false)
@@ -76,7 +76,7 @@ test('a list with archived requests only exports nothing, and links to the state
   await page.waitForURL('**/credit/statement')
 })
 
-test('a list that begins later does not mention archives', async () => {
+test('a list that begins after the archived months does not mention archives', async () => {
   const page = await open('/dashboard/usage?range=days&from=2025-10-01&to=2025-10-31')
   await page.getByText('$0.02').first().waitFor()
   expect(await page.getByText('archived').count()).toBe(0)

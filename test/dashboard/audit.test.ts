@@ -1,4 +1,4 @@
-/** The page of what was changed in an account, in Chromium: for owners and admins, with filters, pages and an empty state. */
+/** The audit page of an account in Chromium: for owners and admins, with filters, pages and an empty state. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectGoodLooks, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('owners see changes, page by page and filtered; developers have no such page', async () => {
+test('owners see the account’s changes, in pages and filtered; developers have no such page', async () => {
   const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
   const { accountId } = owner.viewer
   for (let turn = 1; turn <= 55; turn++)
@@ -43,7 +43,7 @@ test('owners see changes, page by page and filtered; developers have no such pag
   expect((await developer.json('GET', `/dashboard/api/a/${accountId}/audit`)).status).toBe(403)
 })
 
-test('a filter includes both of its days, and an invalid day is refused', async () => {
+test('a filter of changes includes both of its days, and an invalid day is refused', async () => {
   const owner = await signUpPerson(gateway)
   await owner.json('PATCH', '/dashboard/api/a/:accountId/alerts', { firstUsd: '100' })
   const read = async (query: string) => await owner.json('GET', `/dashboard/api/a/:accountId/audit?${query}`)

@@ -1,4 +1,4 @@
-/** The pages of batches in Chromium: the first one, the list, one with its progress, pause, errors and files, and how it is cancelled. */
+/** The pages of batches in Chromium: the first batch, the list, progress, pause, errors, files, and cancelling. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { storeBatch } from '@test/people/batches/stored'
 import { DESK_AND_PHONE, expectGoodLooks, testBrowser } from '@test/support/browser'

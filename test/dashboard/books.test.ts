@@ -1,4 +1,4 @@
-/** The page of the books in Chromium: with nothing booked, with everything that moves balances, by month, on a phone, and as a file. */
+/** The books page in Chromium: without bookings, with every kind of booking, by month, on a phone, and as a file. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { adjustment, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => office.stop())
 
-test('the books page shows the equation, cash, days and models, and marks unknown figures', async () => {
+test('the books page shows the equation of the books, cash, days and models, and marks unknown figures', async () => {
   const page = await browser.open('/dashboard/admin/books', { url: office.gateway.url, cookie: office.first.cookie })
   await page.getByText('Nothing was booked in this time').waitFor()
   await expectAccessible(page)

@@ -68,7 +68,7 @@ test.each([
   await expectBranded(inside)
 })
 
-test('guide and API documentation have the brand', async () => {
+test('the guide and the API documentation show the brand', async () => {
   for (const colorScheme of ['light', 'dark'] as const) {
     const guide = await browser.open('/docs/guide', { url: gateway.url, colorScheme })
     expect(await guide.title()).toEndWith(`Guide · ${NAME}`)

@@ -1,4 +1,4 @@
-/** The page of budgets in a real browser: a limit is set, more is granted, and developers see what binds them. */
+/** The budgets page in Chromium: setting a limit, granting more, and what developers see. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, expectGoodLooks, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -17,7 +17,7 @@ function open({ cookie }: Person, accountId: string) {
   return browser.open(`/dashboard/a/${accountId}/budgets`, { url: gateway.url, cookie })
 }
 
-test('a budget is set and raised by a grant; a wrong one is refused in its field', async () => {
+test('a budget is set and raised by a grant; an invalid one is refused at its field', async () => {
   const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
   const { accountId } = owner.viewer
   const page = await open(owner, accountId)

@@ -1,4 +1,4 @@
-/** A whole purchase by card in a real browser; the page of Stripe Checkout stands on loopback. */
+/** A whole purchase by card in Chromium, with a simulated Stripe Checkout page on loopback. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -59,7 +59,7 @@ describe('credit by card', () => {
     expect(found).not.toContain(CARD)
   })
 
-  test('credit by card works with the bank’s confirmation page, in two tabs, and when returning twice', async () => {
+  test('credit by card works with the bank’s confirmation page, in two tabs, and if the customer returns twice', async () => {
     const page = await ordered()
     const other = await open(new URL(page.url()).pathname)
     await other.getByText('Waiting for the payment.').waitFor()
@@ -173,7 +173,7 @@ describe('an automatic top-up', () => {
     await expectAccessible(page)
   })
 
-  test('an automatic top-up says what to do if the bank asks, and works again once that order is paid', async () => {
+  test('an automatic top-up that the bank wants confirmed says what to do, and works again once that order is paid', async () => {
     const page = await withCard()
     for (const card of stripe.cards.values()) card.behaviour = 'authentication_required'
     await page.getByRole('button', { name: 'Turn on' }).click()
@@ -191,7 +191,7 @@ describe('an automatic top-up', () => {
     expect(await available()).toBe(50 * USD)
   })
 
-  test('an automatic top-up ends with its card, and shows the reason, on a phone too', async () => {
+  test('an automatic top-up ends when its card is removed, and shows the reason, also on a phone', async () => {
     const page = await withCard({ width: 360, colorScheme: 'dark' })
     for (const card of stripe.cards.values()) card.behaviour = 'stolen_card'
     await page.getByRole('button', { name: 'Turn on' }).click()

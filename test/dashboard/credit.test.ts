@@ -1,7 +1,4 @@
-/**
- * The pages of credit in a real browser: ordering, paying in the sandbox, bank transfers, receipts, and every state.
- * Takes long: Chromium draws every state in both schemes.
- */
+/** The credit pages in Chromium: ordering, paying in the sandbox, bank transfers, receipts, and every state. Slow: both schemes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expectAccessible, expectGoodLooks, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -80,7 +77,7 @@ test('credit is transferred to another account of the owner, and a refusal gives
 })
 
 test.each([390, 1280])(
-  'the transfer dialog at %d px shows what can be transferred now, and when the rest can',
+  'the transfer dialog at %d px shows what can be transferred now, and when the rest can be',
   async (width) => {
     const owner = await signUpPerson(gateway)
     await ownSecondAccount(owner)
@@ -138,7 +135,7 @@ describe('a deposit', () => {
 })
 
 describe('a bank transfer', () => {
-  test('a bank transfer shows its data, can be marked as paid, and is cancelled after a question', async () => {
+  test('a bank transfer order shows its data, can be marked as paid, and is cancelled after a confirmation', async () => {
     const payer = await signUpPerson(gateway)
     const page = await open('/dashboard/credit', {}, payer)
     await page.getByLabel('Or another amount in US dollars').fill('1,234.50')
@@ -161,7 +158,7 @@ describe('a bank transfer', () => {
     expect(list.items.map(({ state, claimNote }) => [state, claimNote])).toEqual([['cancelled', 'today <b>']])
   })
 
-  test('an order with an amount out of range is refused at the field', async () => {
+  test('an order with an amount out of range is refused at its field', async () => {
     const page = await open('/dashboard/credit')
     await page.getByLabel('Or another amount in US dollars').fill('4.99')
     await page.getByRole('button', { name: 'Order credit' }).click()
@@ -171,7 +168,7 @@ describe('a bank transfer', () => {
     await page.getByText('Enter an amount such as 25 or 12.50.').waitFor()
   })
 
-  test('above the number of open orders the page says why no order is possible', async () => {
+  test('at the maximum of open orders, the page says why no order is possible', async () => {
     const busy = await signUpPerson(gateway)
     for (let index = 0; index < 5; index++) await create(busy, '10', 'bank_transfer')
     const page = await open('/dashboard/credit', {}, busy)

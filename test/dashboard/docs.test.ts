@@ -1,4 +1,4 @@
-/** The page of the documentation: what it shows first, in which scheme, for whom, and that what can be tried out works. */
+/** The API documentation page: what it shows first, its scheme, its audience, and that its examples can be run. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'

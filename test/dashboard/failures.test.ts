@@ -1,4 +1,4 @@
-/** The pages of failed requests in Chromium: what failed and why, narrowed down by reason and key, found by id, for administrators too. */
+/** The pages of failed requests in Chromium: reasons, filters by reason and key, search by id; also for administrators. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { DESK_AND_PHONE, expectAccessible, expectGoodLooks, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'

@@ -1,4 +1,4 @@
-/** Amounts, counts and moments as people read them. */
+/** Amounts, counts and times as the pages show them. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import {
@@ -53,7 +53,7 @@ test('amounts in a column have their digits aligned', () => {
   expect(decimalsOf(['1.000000001'], { isExact: true })).toBe(9)
 })
 
-test('counts beside each other have the same notation, up to a length', () => {
+test('counts beside each other have the same notation, up to a length limit', () => {
   expect([2_080, 4_873, 999_999].map(formatCompact)).toEqual(['2,080', '4,873', '999,999'])
   expect(formatCompact(1_234_567)).toBe('1.23M')
 })
@@ -72,7 +72,7 @@ test('durations and intervals are rounded to readable values', () => {
   expect(formatRelative('2026-11-23T12:00:00Z', now)).toBe('in 2 days')
 })
 
-test('a date without time is the same day everywhere', () => {
+test('a date without time is the same day in every time zone', () => {
   const script = "import { formatDay } from '@/dashboard/format'\nconsole.info(formatDay('2026-11-21'))"
   for (const zone of ['Pacific/Honolulu', 'UTC', 'Pacific/Auckland']) {
     const run = Bun.spawnSync(['env', `TZ=${zone}`, process.execPath, '-e', script])

@@ -1,4 +1,4 @@
-/** Invitations in a real browser and by real mails: two strangers come to share an account, and every way in which that may fail. */
+/** Invitations in Chromium with real mails: two people come to share an account, and every failure on the way. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { expectAccessible, expectGoodLooks, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -141,7 +141,7 @@ describe('an invited person', () => {
     await page.waitForURL(`**/a/${person.viewer.accountId}`)
   })
 
-  test('a void link gets the same explanation, whatever its token', async () => {
+  test('every void invitation link gets the same explanation, whatever its token', async () => {
     const page = await open('/docs', { cookie: person.cookie })
     for (const token of ['x', 'x'.repeat(9_000), '%00', '..%2F', '%C3%BC', '%zz']) {
       await page.goto('about:blank')
@@ -181,7 +181,7 @@ describe('an invited person', () => {
     await expectAccessible(page)
   })
 
-  test('the invitation page, and the sender’s list, fit every width', async () => {
+  test('the invitation page and the sender’s list of invitations fit every width', async () => {
     const looks = [
       { width: 360, colorScheme: 'dark' },
       { width: 768, colorScheme: 'light' },

@@ -1,4 +1,4 @@
-/** The page of a key in a real browser: the budgets that bind it, and the tags of its usage. */
+/** The page of a key in Chromium: its budgets, and the tags of its usage. */
 import { afterAll, beforeAll, test } from 'bun:test'
 import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -18,7 +18,7 @@ async function createKey(person: Person, body: object): Promise<{ id: string }> 
   return (answer.body as { item: { id: string } }).item
 }
 
-test('a key’s page shows the budgets that limit it with their remainders, and the key gets tags', async () => {
+test('a key’s page shows the budgets that limit it with their remaining amounts, and tags are added', async () => {
   const person = await signUpPerson(gateway)
   const { id } = await createKey(person, { monthlyBudgetUsd: '20' })
   const { accountId, userId } = person.viewer

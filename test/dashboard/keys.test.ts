@@ -1,4 +1,4 @@
-/** The pages of API keys and of models in a real browser: what is made, changed, rotated, searched and tried there. */
+/** The pages of API keys and models in Chromium: creating, changing, rotating, searching and trying. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'

@@ -1,4 +1,4 @@
-/** The pages of the providers' side of the bill in Chromium: with nothing to show, a gain, a loss, and what nobody knows. */
+/** The margins page in Chromium: empty, with a gain, with a loss, and with unknown costs. */
 import { afterAll, beforeAll, test } from 'bun:test'
 import { type Office, openOffice } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'

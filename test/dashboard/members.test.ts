@@ -1,4 +1,4 @@
-/** The page of members in a real browser: an account becomes an organisation, roles change, memberships end, and accounts are changed between. */
+/** The members page in Chromium: an account becomes an organisation, roles change, memberships end, people switch accounts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -142,7 +142,7 @@ test('an owner lets developers see all usage, by keyboard alone', async () => {
 })
 
 describe('a member', () => {
-  test('a member gets another role, at once or after a question', async () => {
+  test('a member gets another role, at once or after a confirmation', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'viewer', 'Grace Hopper')
     const page = await open(owner, membersOf(owner))
@@ -217,7 +217,7 @@ describe('a member', () => {
     expect(await theirs.getByText('Nightly').count()).toBe(0)
   })
 
-  test('a member leaves and is back in their own account', async () => {
+  test('a member who leaves an account is back in their own account', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'viewer', 'Grace Hopper')
     const page = await open(person, membersOf(owner))

@@ -1,4 +1,4 @@
-/** Every place that a mail, a dialog or the guide names is there: pages of links, entries of the menu, and what is written on pages. */
+/** Every page, menu entry or text that a mail, a dialog or the guide names exists. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { SAMPLES } from '@test/accounts/mails/samples'

@@ -1,7 +1,4 @@
-/**
- * The playground in a real browser: a conversation as it is written, stopped, refused, paid by session and by key, and as code.
- * Takes long: Chromium reads streams.
- */
+/** The playground in Chromium: a conversation that streams, stops, fails, is paid by session or key, and shown as code. Slow: streams. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -106,7 +103,7 @@ describe('a conversation', () => {
     expect(gateway.upstream.calls.at(-1)?.body.messages).toMatchObject([{}, { content: 'Once upon a time' }, {}])
   })
 
-  test('a failed answer shows its reason, at the start and in the middle, and can be repeated', async () => {
+  test('a failed answer shows its reason, before or after its first words, and can be repeated', async () => {
     gateway.upstream.respond(() => Response.json({ error: { message: 'no' } }, { status: 500 }))
     const page = await open()
     await say(page, 'Hi')
@@ -139,7 +136,7 @@ describe('an answer', () => {
     '| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\n```ts\nconst one = 1\n```\n\n```\nsecond\n```\n',
   ]
 
-  test('links in an answer open web pages only, no content is loaded or run, and code can be copied', async () => {
+  test('links in an answer only open web pages, no content is loaded or run, and code can be copied', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(ANSWER, usageOf(20, 30))))
     const page = await open()
     const asked: string[] = []
@@ -172,7 +169,7 @@ describe('an answer', () => {
     await expectAccessible(page)
   })
 
-  test('images are sent along if the model accepts them', async () => {
+  test('images are sent to the model if it accepts them', async () => {
     const page = await open('/dashboard/playground?model=svc/beta')
     expect(await page.getByRole('button', { name: 'Attach images' }).count()).toBe(0)
     await page.goto(`${gateway.url}/dashboard/playground?model=svc/seeing`)

@@ -1,4 +1,4 @@
-/** A provider tried on its page, in Chromium: what is shown before, meanwhile and after, and where it fails. */
+/** Testing a provider from its page, in Chromium: before, during and after the test, and its failures. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Office, openOffice } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'

@@ -1,7 +1,4 @@
-/**
- * The pages of signing in and of settings in a real browser: the whole way in, and back after everything that can go wrong.
- * Takes long: Chromium, and every page in both schemes.
- */
+/** The pages of sign-in and settings in Chromium: signing up and in, and every error on the way. Slow: both schemes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { loggedToken } from '@test/console/http/support'
 import { expectAccessible, expectGoodLooks, testBrowser } from '@test/support/browser'
@@ -130,7 +127,7 @@ describe('settings', () => {
     await other.getByRole('navigation', { name: 'Main' }).waitFor()
   })
 
-  test('the password is changed, and other sessions end after a question', async () => {
+  test('the password is changed, and other sessions end after a confirmation', async () => {
     const person = await signUpPerson(gateway)
     const page = await browser.open('/dashboard/settings', { url: gateway.url, cookie: person.cookie })
     await page.getByLabel('Current password').fill('not the password')

@@ -1,4 +1,4 @@
-/** The code that people copy really works: every snippet is run against a gateway, awkward texts included. */
+/** The code snippets that people copy work: each runs against a gateway, also with unusual texts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** An administrator's two doors in Chromium: the authenticator app that has to be set up, and the proof before money moves. */
+/** An administrator's two checks in Chromium: setting up the authenticator app, and the proof before money moves. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { balanceOf, type Office, openOffice } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
@@ -28,7 +28,7 @@ test('an administrator’s first visit sets up the app, shows the backup codes, 
   await page.getByRole('heading', { name: 'Accounts' }).waitFor()
 })
 
-test('a new proof is entered in front of the dialog, which keeps its input, and the money moves', async () => {
+test('a new proof is entered in front of the dialog, which keeps its input, and then the money moves', async () => {
   const { accountId } = await office.gateway.customer('10')
   const { sql } = office.gateway.gateway.database
   await sql`UPDATE sessions SET proved_at = now() - interval '6 minutes' WHERE user_id = ${office.first.viewer.userId}`

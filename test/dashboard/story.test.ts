@@ -1,4 +1,4 @@
-/** The whole story in a real browser, from an empty database: sign up, buy credit, make a key, use it, see it, switch it off. */
+/** A customer's whole way in Chromium, from an empty database: sign up, buy credit, create a key, use it, see usage, deactivate it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('a whole story by the pages: sign up → order → confirm → key → first streamed request → usage row → deactivate key → 401', async () => {
+test("a customer's whole way: sign up → order → confirm → key → first streamed request → usage row → deactivate key → 401", async () => {
   const page = await browser.open('/dashboard', { url: gateway.url })
   await signUp(page)
   const reference = await orderCredit(page)

@@ -1,4 +1,4 @@
-/** The story of a team in a real browser and by real mails: two strangers share an account, a budget and a key that is changed under load. */
+/** A team's whole way in Chromium with real mails: two people share an account, a budget, and a key that is rotated under load. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -29,7 +29,7 @@ afterAll(async () => {
   await mailServer.stop()
 })
 
-test('a whole story of a team: organisation → invitation → budget → key → rotation under load → an alert by mail → the budget refuses', async () => {
+test("a team's whole way: organisation → invitation → budget → key → rotation under load → alert by mail → the budget refuses", async () => {
   const [founderEmail, colleagueEmail] = ['ada@engines.example', 'charles@engines.example']
   const founder = await browser.open('/dashboard/sign-up', { url: gateway.url })
   await signUp(founder, 'Ada Lovelace', founderEmail)

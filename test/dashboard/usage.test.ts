@@ -1,6 +1,6 @@
 /**
- * The overview and usage pages in Chromium: a new account's first steps, live figures, filters, charts, usage records, the export.
- * Takes long: Chromium draws charts of thousands of records.
+ * The overview and usage pages in Chromium: first steps, live figures, filters, charts, usage records, export. Slow:
+ * thousands of records.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expectAccessible, expectGoodLooks, testBrowser } from '@test/support/browser'
@@ -145,7 +145,7 @@ describe('the usage page', () => {
     await page.waitForURL((url) => url.search === '')
   })
 
-  test('the usage page continues a search that one answer did not finish', async () => {
+  test('the usage page continues a search that stopped at its time limit', async () => {
     const page = await open('/dashboard')
     const next = new Map([
       [null, 'c1'],
@@ -163,7 +163,7 @@ describe('the usage page', () => {
     expect([...asked]).toEqual([null, 'c1', 'c2'])
   })
 
-  test('the chart is also a table, by the chosen dimension', async () => {
+  test('the usage chart is also shown as a table, by the chosen dimension', async () => {
     const page = await open('/dashboard/usage')
     await page.getByRole('radiogroup', { name: 'What is shown' }).getByText('Requests').click()
     await splitBy(page, 'Outcome')
@@ -176,7 +176,7 @@ describe('the usage page', () => {
     await expectAccessible(page)
   })
 
-  test('while another answer loads, the chart keeps the title of its own data', async () => {
+  test('while another grouping loads, the usage chart keeps the title of its own data', async () => {
     const page = await open('/dashboard/usage')
     const arrived = Promise.withResolvers<void>()
     await page.route(/usage\/series\?.*group=status/, async (route) => {
@@ -260,7 +260,7 @@ describe('the usage page', () => {
     expect(times.every((time) => /\d{2}:\d{2}:\d{2}$/.test(time))).toBe(true)
   })
 
-  test('new requests appear as they are charged, and the file can be downloaded', async () => {
+  test('new requests appear on the usage page as they are charged, and the export can be downloaded', async () => {
     const page = await open('/dashboard/usage?range=24h')
     const before = await page.getByRole('link', { name: /^Usage record: / }).count()
     await ask(gateway, customer.key)

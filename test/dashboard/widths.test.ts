@@ -1,6 +1,6 @@
 /**
- * Every page of the dashboard at every usual width: nothing scrolls sideways, and nothing leaves the card it stands in. On a phone in the
- * dark and at a desk in the light, axe finds nothing.
+ * Every page of the dashboard at every usual width: nothing scrolls sideways or leaves its card. axe finds nothing on
+ * a dark phone and a light desktop.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { adjustment, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'

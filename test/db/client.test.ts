@@ -1,4 +1,4 @@
-/** The connection: exact numbers, limits on time, and failures that are told apart. */
+/** The database connection: exact numbers, time limits, and kinds of failures. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'

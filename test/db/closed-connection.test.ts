@@ -1,4 +1,4 @@
-/** A connection that the server closes fails its statements and nothing else: unpatched, the driver would end the process. */
+/** A connection that the server closes fails only its own statements; without our patch, the driver would end the process. */
 import { expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { until } from '@test/support/until'

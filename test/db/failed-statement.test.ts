@@ -1,4 +1,4 @@
-/** A statement that fails, as it ends up in the log: with its text and its cause, without the values it was sent with. */
+/** A failed statement in the log: its text and cause, without the values that it was sent with. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { users } from '@/db/auth-schema'
@@ -45,7 +45,7 @@ test('no value of a failed statement is on a status page', async () => {
   )
 })
 
-test('a statement that fails for one request does not delay others, unless the database is unreachable', async () => {
+test('a statement that fails for one request does not delay other requests, unless the database is unreachable', async () => {
   const refused = await failure()
   const done: number[] = []
   const all = (failing: number, error: unknown) =>

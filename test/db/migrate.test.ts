@@ -1,4 +1,4 @@
-/** Migrations: many processes may start at once, each file runs once, and the tables are what the schema files say. */
+/** Migrations: many processes may start at once, each file is applied once, and the tables match the schema files. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -65,14 +65,14 @@ describe('a gateway older than the schema', () => {
     return url
   }
 
-  test('an older version works with additions of a newer one, and logs it', async () => {
+  test('a gateway of an older version works with a newer schema that only has additions, and logs this', async () => {
     const url = await migratedTo(FIRST, ADDED)
     const newer: string[] = []
     await migrate(url, { migrations: [FIRST], onNewer: (names) => newer.push(names) })
     expect(newer).toEqual(['migration 2 (added)'])
   })
 
-  test('an older version refuses changes of a newer one, even if additions followed', async () => {
+  test('a gateway of an older version refuses a newer schema with changes, even if additions followed', async () => {
     const url = await migratedTo(FIRST, ADDED, CHANGED, LATER)
     await expect(migrate(url, { migrations: [FIRST, ADDED] })).rejects.toThrow(
       'The database is newer than this version of the gateway: it has migrations 3 (changed), 4 (later), this version knows migrations up to ' +
@@ -81,7 +81,7 @@ describe('a gateway older than the schema', () => {
     await migrate(url, { migrations: [FIRST, ADDED, CHANGED] })
   })
 
-  test('an older version grants no rights on objects of a newer one', async () => {
+  test('a gateway of an older version grants no rights on objects of a newer schema', async () => {
     const url = await emptyDatabase()
     const { sql } = connect(url)
     await sql.unsafe(

@@ -1,4 +1,4 @@
-/** Tests pages and their cursors: nothing is lost or shown twice, and nothing passes that no page has handed out. */
+/** Pages and cursors: each row is shown once, and a cursor that no page returned is refused. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { countUpTo, cutPage, formatCursor, pageSize, readCursor, textLike } from '@/db/paging'
@@ -76,7 +76,7 @@ describe('a page’s cursor', () => {
     ['another type', formatCursor(['1', 'a'])],
     ['a number below the range', formatCursor([-1, 'a'])],
     ['a number above the range', formatCursor([1_000_001, 'a'])],
-    ['a broken number', formatCursor([0.5, 'a'])],
+    ['a fraction', formatCursor([0.5, 'a'])],
     ['a text of another shape', formatCursor([1, "a'; DROP TABLE orders"])],
   ])('a cursor of %s is refused', (_, cursor) => {
     expect(() => readCursor(cursor, [isMoment, isId])).toThrow('The cursor is not one of this list.')

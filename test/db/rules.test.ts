@@ -1,4 +1,4 @@
-/** What the database itself refuses, whatever the code asks of it. */
+/** Constraints of the database, whatever the code does. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { connectDatabase, type Database } from '@/db/client'
@@ -60,11 +60,11 @@ describe('transfers of credit', () => {
   )
 
   test.each([
-    ["'acct_1', 'acct_5', 3, 'entry_1', 'none', 'user', 'l'", 'an entry that there is not'],
-    ["'acct_1', 'acct_5', 3, 'out', 'entry_1', 'user', 'l'", 'the entry of another'],
-    ["'acct_1', 'acct_1', 3, 'entry_1', 'entry_1', 'user', 'l'", 'one account'],
+    ["'acct_1', 'acct_5', 3, 'entry_1', 'none', 'user', 'l'", 'an entry that does not exist'],
+    ["'acct_1', 'acct_5', 3, 'out', 'entry_1', 'user', 'l'", 'the entry of another account'],
+    ["'acct_1', 'acct_1', 3, 'entry_1', 'entry_1', 'user', 'l'", 'one account on both sides'],
     ["'acct_1', 'acct_5', 0, 'entry_1', 'entry_1', 'user', 'l'", 'nothing'],
-    ["'acct_1', 'acct_5', 3, 'entry_1', 'entry_1', 'user', 'k'", 'the key of another'],
+    ["'acct_1', 'acct_5', 3, 'entry_1', 'entry_1', 'user', 'k'", 'the request key of another transfer'],
   ])('transfers refuse %s: %s', async (rest) => {
     expect(databaseFailure(await failureOf(insert('u', rest)))).toBe('data')
   })

@@ -1,4 +1,4 @@
-/** What the digests of archived months cover: every column of a record, and every sum of money of a day. */
+/** The digests of archived months cover every column of a record, and every money column of a day. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { connectDatabase, type Database } from '@/db/client'

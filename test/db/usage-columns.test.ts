@@ -1,4 +1,4 @@
-/** The one table of the usage record's columns is what Postgres has, and each column is written, digested and told by it. */
+/** The table of usage record columns equals Postgres' columns, and each column is written, digested and read by it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { usageRecord } from '@test/usage/sample-records'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 test.each(['usage_records', 'archived_usage_records'])(
-  'names, types and nullability are those of %s',
+  'names, types and nullability equal those of %s',
   async (table) => {
     const stored = await database.sql<{ name: string; type: string; isNullable: boolean }[]>`
     SELECT attname AS name, format_type(atttypid, atttypmod) AS type, NOT attnotnull AS "isNullable" FROM pg_attribute
@@ -44,7 +44,7 @@ const WHOLE = usageRecord({
 test.each([
   ['COPY', copyRecords],
   ['INSERT', insertRecords],
-] as const)('every column is written by %s', async (_, write) => {
+] as const)('every column of usage records is written by %s', async (_, write) => {
   await database.sql`TRUNCATE usage_records`
   await database.sql.begin<unknown>((transaction) => write(transaction, [WHOLE]))
   const [row = {}] = await database.sql<Record<string, unknown>[]>`SELECT * FROM usage_records`

@@ -1,4 +1,4 @@
-/** Every compose file keeps to the Compose Specification: its own JSON schema refuses nothing. */
+/** Every compose file is valid by the JSON schema of the Compose Specification. */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** compose.yaml can sell: each setting reaches the gateways, no secret has a default, and what it names is there. */
+/** compose.yaml: each setting reaches the gateways, no secret has a default, and every named file exists. */
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -23,7 +23,7 @@ const { services, volumes } = await readComposeFile('compose.yaml')
 const gateways = Object.entries(services).filter(([name]) => name.startsWith('gateway'))
 
 describe('a setting', () => {
-  test('every setting reaches every gateway from the file', async () => {
+  test('every setting in compose.yaml reaches every gateway', async () => {
     const names = [...settingNames(), ...(await catalogNames())]
     expect(names.length).toBeGreaterThan(40)
     expect(gateways.length).toBe(2)
@@ -37,7 +37,7 @@ describe('a setting', () => {
     }
   })
 
-  test('every setting is in .env.example with a comment, and nothing else', async () => {
+  test('.env.example has every setting, with a comment, and nothing else', async () => {
     const example = await readExample()
     const wanted = [...settingNames(), ...(await catalogNames())].filter((name) => !FIXED.includes(name))
     expect(wanted.filter((name) => !example.get(name)?.hasWords)).toEqual([])

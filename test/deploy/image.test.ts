@@ -1,4 +1,4 @@
-/** The image sells: built from the Dockerfile, started as it says, on a file system that it cannot write, it serves a paid request. */
+/** The image built from the Dockerfile, started on a read-only file system, serves a paid request. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The nginx of deploy/nginx, as it runs its file: one address has no more than its share of what stands behind it. */
+/** A real nginx with the file of deploy/nginx: one address gets no more than its share of the gateways. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

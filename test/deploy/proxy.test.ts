@@ -1,4 +1,4 @@
-/** The proxy of compose.yaml, as Caddy runs its file: streams come piece by piece, and a gateway that stops or dies gets nothing more. */
+/** The proxy of compose.yaml, with a real Caddy: streams pass chunk by chunk, and a stopped or dead gateway gets no requests. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -91,7 +91,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('the proxy passes on a chunk of a stream when it is written', async () => {
+test('the proxy passes on a chunk of a stream as soon as it arrives', async () => {
   const reader = (await post('/stream')).body?.getReader()
   const read = async () => new TextDecoder().decode((await reader?.read())?.value)
   expect(await read()).toBe('data: one\n\n')
@@ -111,7 +111,7 @@ test('the proxy removes a caller’s own forwarded address', async () => {
   expect(call?.forwardedFor).toBe('127.0.0.1')
 })
 
-test('the proxy sends no requests to a gateway that is not ready, and sends it its share later', async () => {
+test('the proxy sends no requests to a gateway that is not ready, and its share once it is ready again', async () => {
   const names = async () => new Set(await Promise.all(Array.from({ length: 20 }, async () => (await post('/')).text())))
   first.isReady = false
   await until(async () => (await names()).size === 1, 'only one to be asked')

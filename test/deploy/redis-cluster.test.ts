@@ -1,4 +1,4 @@
-/** compose.cluster.yaml: six nodes that start as its scripts say become one cluster, which outlives a node. */
+/** compose.cluster.yaml: six Redis nodes start as its scripts say, become one cluster, and survive the loss of a node. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -83,7 +83,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('the nodes form the cluster once', async () => {
+test('the Redis nodes form the cluster once, also after a restart', async () => {
   expect(await makeCluster()).toBe(0)
   expect(await makeCluster()).toBe(0)
   // Who is a replica is gossip, and comes after the cluster has said that it is whole.

@@ -1,4 +1,4 @@
-/** One model at three clouds, each with a credential of its own kind: what is signed on the way, who leaves, and what nobody is told. */
+/** One model at three clouds with different credentials: signed reasoning, disconnected clients, and secrets. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import Anthropic from '@anthropic-ai/sdk'
@@ -149,7 +149,7 @@ test('E25: reasoning signed by Bedrock is sent unchanged to Bedrock, and removed
   expect(await across.charged()).toBe(PRICE)
 })
 
-test('E25: a disconnected client of Vertex pays the provider’s usage, because the answer is read to its end', async () => {
+test('E25: a client that disconnects from Vertex pays the provider’s usage, because the answer is read to its end', async () => {
   answers.bedrock = missing
   const { response, write, close } = liveStream()
   const event = (data: { type: string; [field: string]: unknown }) =>

@@ -1,4 +1,4 @@
-/** Beta interfaces at clouds: the table is total, and decides what each cloud is asked for, by which name, and what is left out. */
+/** Beta features at clouds: the table covers each beta, and says whether a cloud gets it, and by which name. */
 import { describe, expect, test } from 'bun:test'
 import type { Protocol } from '@/chat/protocol'
 import { BETAS, type Cloud } from '@/dialects/betas'

@@ -1,4 +1,4 @@
-/** The command that migrates: with the address of the schema's owner alone, before a gateway that has none of it. */
+/** The command that migrates the schema: needs only the address of the schema's owner, before a gateway runs. */
 import { expect, test } from 'bun:test'
 import { run } from '@test/cli/run'
 import { freshDatabase } from '@test/support/stores'

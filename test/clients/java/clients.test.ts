@@ -1,7 +1,4 @@
-/**
- * The official client libraries for Java against every provider format: `openai-java`, `anthropic-java` and `google-genai`, and a
- * hundred streams of theirs at once. Takes long: four virtual machines.
- */
+/** The official client libraries for Java against every provider format, and a hundred streams at once. Slow: four virtual machines. */
 import { expect, test } from 'bun:test'
 import { describeLibraries } from '@test/clients/suite'
 import { SEED } from '@test/support/seed'
@@ -16,7 +13,7 @@ if (libraries.length > 0) {
   describeLibraries(libraries)
 
   const byFamily = new Map<FormatName, JavaLibrary>(libraries.map((library) => [library.family, library]))
-  test(`a hundred concurrent streams are complete on a busy machine (seed ${SEED})`, async () => {
+  test(`a hundred concurrent streams of the Java libraries are complete on a busy machine (seed ${SEED})`, async () => {
     const faults = await runBurst({
       ...{ seed: SEED, streams: 100, pieces: 130 },
       async assemble(client, { baseUrl, key, model }, prompt) {

@@ -1,4 +1,4 @@
-/** Beta interfaces of messages: the libraries' `betas` against a provider that refuses what needs one without it. */
+/** Beta features of messages: the libraries' `betas`, with a provider that refuses a feature without its beta. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import Anthropic, { BadRequestError } from '@anthropic-ai/sdk'
 import { startTrio } from '@test/clients/trio'
@@ -82,7 +82,7 @@ async function ask(body: Anthropic.Beta.Messages.MessageCreateParamsNonStreaming
   return { content: data.content, leftOut, betas: call?.headers.get('anthropic-beta') ?? null, sent: call?.body ?? {} }
 }
 
-test('a requested beta reaches the provider, and so do its fields', async () => {
+test('a requested beta reaches the provider, and so do the fields that need it', async () => {
   const answer = await ask({
     ...question('messages'),
     betas: [...HABITUAL, 'task-budgets-2026-03-13'],
@@ -114,7 +114,7 @@ test('each major version of the library reaches the provider, and no beta is add
   expect(sent()).toEqual(['2023-06-01', 'effort-2025-11-24'])
 })
 
-test('betas that cost more, use stored state or are unknown are omitted with their fields, and named', async () => {
+test('betas that cost more, use stored state or are unknown are omitted with their fields, and a header names them', async () => {
   const answer = await ask({
     ...question('messages'),
     betas: ['effort-2025-11-24', ...COSTLY],
@@ -148,7 +148,7 @@ test('a provider without betas gets no beta, and no fields that need one', async
   )
 })
 
-test('the catalogue may allow more betas, and a tool with a price has its beta allowed', async () => {
+test('the catalogue may allow more betas; the beta of a tool with a price is allowed', async () => {
   const betas = ['fast-mode-2026-02-01', 'effort-2025-11-24', 'code-execution-2025-05-22']
   const chosen = await ask({ ...question('chosen'), betas, speed: 'standard' })
   expect(chosen.betas).toBe('fast-mode-2026-02-01,effort-2025-11-24')
@@ -162,7 +162,7 @@ test('betas that the catalogue always sends are added', async () => {
   expect(gateway.upstream.calls.at(-1)?.headers.get('anthropic-version')).toBe('2023-06-01')
 })
 
-test('a provider of another format gets no beta, and the answer names them', async () => {
+test('a provider of another format gets no beta, and the answer’s header names the omitted betas', async () => {
   gateway.upstream.respond(() =>
     Response.json({
       ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm' },

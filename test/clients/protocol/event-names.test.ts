@@ -1,4 +1,4 @@
-/** Events of a provider that leaves out their names, or gives them others: clients that go by these names read the whole answer. */
+/** Provider events without names or with wrong names: clients that rely on event names still read the whole answer. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { modelAt, startTrio } from '@test/clients/trio'

@@ -1,4 +1,4 @@
-/** The id of a request where each library looks for it: in answers, in streams, and in errors. */
+/** The request id where each library looks for it: in answers, streams and errors. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { startTrio } from '@test/clients/trio'

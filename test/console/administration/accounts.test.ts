@@ -1,4 +1,4 @@
-/** Accounts as administrators find and change them: searched as typed, suspended at once, and all of it audited. */
+/** Administrators search accounts, suspend them at once, and every action is audited. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createAccounts } from '@/accounts/accounts'
 import { searchAccounts } from '@/console/administration/account-search'
@@ -54,7 +54,7 @@ describe('searching', () => {
     expect(await find("' OR 1=1 --")).toEqual([])
   })
 
-  test('pages of accounts contain each once, even with equal times', async () => {
+  test('pages of the account list contain each account once, even with equal times', async () => {
     const names = Array.from({ length: 25 }, (_, index) => `Paged ${String(index).padStart(2, '0')}`)
     for (const name of names) await create(name)
     const { database } = office.gateway.gateway
@@ -95,7 +95,7 @@ describe('an account', () => {
     expect(await office.administration.viewAccount('acct_none')).toBeUndefined()
   })
 
-  test('a suspended account is refused from the next request on, an activated one is served', async () => {
+  test('a suspended account is refused from the next request on; an activated account is served', async () => {
     const customer = await office.gateway.customer('10')
     const ask = async () => {
       const response = await fetch(`${office.gateway.url}/v1/chat/completions`, {

@@ -1,4 +1,4 @@
-/** The audit log: it only grows, in one order whoever writes at once, and tampering with the table shows. */
+/** The audit log: only grows, in one order for concurrent writers, and shows tampering. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
@@ -31,7 +31,7 @@ describe('recordAudit', () => {
     expect(row).toEqual({ subjects: 40 })
   })
 
-  test('a failed transaction leaves no entry and no gap', async () => {
+  test('a failed transaction leaves no audit entry and no gap', async () => {
     const before = await verifyAuditChain(database)
     const failing = database.db.transaction(async (transaction) => {
       await recordAudit(transaction, entry)
@@ -43,7 +43,7 @@ describe('recordAudit', () => {
     expect(after.kind === 'intact' && before.kind === 'intact' && after.entries - before.entries).toBe(1)
   })
 
-  test('the chain stays valid for entries with any text and number', async () => {
+  test('the hash chain stays valid for entries with any text and number', async () => {
     const value = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.double(), fc.boolean(), fc.constant(null))
     await fc.assert(
       fc.asyncProperty(
@@ -61,7 +61,7 @@ describe('recordAudit', () => {
 
 describe('the table of audit entries', () => {
   test.each(['UPDATE audit_entries SET details = details', 'DELETE FROM audit_entries', 'TRUNCATE audit_entries'])(
-    'refuses %s',
+    'the table of audit entries refuses %s',
     async (statement) => {
       await expect(database.sql.unsafe(statement).execute()).rejects.toThrow('append-only')
     },
@@ -82,7 +82,7 @@ describe('the table of audit entries', () => {
     await own.close()
   })
 
-  test('if an entry and its hash were changed, the next entry’s link is wrong', async () => {
+  test('if an audit entry and its hash were changed, the next entry’s link is wrong', async () => {
     const own = connectDatabase(await freshDatabase())
     for (let index = 0; index < 3; index++) await write(entry, own)
     const other = connectDatabase(await freshDatabase())

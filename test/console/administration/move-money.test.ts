@@ -1,4 +1,4 @@
-/** The frame around money: undone where refused, tried again after a lost race, the ledger told only of what was committed. */
+/** Transactions that move money: undone if refused, repeated after a lost race, and the ledger only gets committed changes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { AMOUNTS, REVERSIBLE_DAYS, SELLER } from '@test/console/orders/fixture'
 import { recordCredit } from '@/accounts/credits'
@@ -63,7 +63,7 @@ describe('a transaction that moves money', () => {
     expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([0, 0])
   })
 
-  test('a refusal can still commit its transaction', async () => {
+  test('a refused operation can still commit its transaction', async () => {
     const { accountId } = await office.gateway.customer('0')
     await credit(accountId, () => ({ kind: 'refused', isKept: true }))
     expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([1, 1])
@@ -88,7 +88,7 @@ describe('a transaction that moves money', () => {
     expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([0, 0])
   })
 
-  test('a transaction does not run again after another failure', async () => {
+  test('a transaction that failed for another reason does not run again', async () => {
     const { accountId } = await office.gateway.customer('0')
     let attempts = 0
     const failing = credit(accountId, (attempt) => {

@@ -1,4 +1,4 @@
-/** The account that an administrator pays with: no amount is theirs to move, and none theirs to agree to. */
+/** An administrator's own account: they can neither change its credit nor approve such a change. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { assert } from '@/lib/assert'
 import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from './fixture'

@@ -1,4 +1,4 @@
-/** The health of providers as administrators see it: after answers, after a refused key, and without any secret. */
+/** The health of providers for administrators: after answers, after a refused key, and without secrets. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'

@@ -1,4 +1,4 @@
-/** CSV statements as banks write them: delimiters, headers, dates, amounts; what is ambiguous is refused. */
+/** CSV statements of banks: delimiters, headers, dates and amounts; ambiguous ones are refused. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { type DatesResult, readAmounts, readDates } from '@/console/administration/statements/cells'
@@ -63,7 +63,7 @@ describe('statements', () => {
       'the currency beside the amount, references in two columns',
       'Date;Amount;Reference;Description;Payer\n2026-11-20;1234,56 USD;SVC-7K3M-9QXP;thanks;Example Ltd\n',
     ],
-  ])('CSV statements: %s', (_, text) => {
+  ])('a CSV statement is read: %s', (_, text) => {
     expect(linesOf(text)[0]).toEqual(EXPECTED)
   })
 
@@ -106,17 +106,25 @@ describe('refused statements', () => {
     ['no statement at all', 'hello', 'No row of headers'],
     ['headers without bookings', 'Date,Amount,Reference\n', 'no bookings'],
     [
-      'a date that is none',
+      'an impossible date',
       'Date,Amount,Currency,Reference\n2026-02-30,5.00,USD,x\n',
       'Booking 1: "2026-02-30" is no date',
     ],
-    ['day or month first', 'Date,Amount,Currency,Reference\n03/04/2026,5.00,USD,x\n', 'day or with the month first'],
+    [
+      'dates that may begin with day or month',
+      'Date,Amount,Currency,Reference\n03/04/2026,5.00,USD,x\n',
+      'day or with the month first',
+    ],
     [
       'contradicting dates',
       'Date,Amount,Currency,Reference\n13/04/2026,5.00,USD,x\n04/13/2026,5.00,USD,y\n',
       'day or with',
     ],
-    ['an amount that may be thousands', 'Date,Amount,Currency,Reference\n2026-11-20,1.500,USD,x\n', "can't be read"],
+    [
+      'an amount whose separator may mean thousands',
+      'Date,Amount,Currency,Reference\n2026-11-20,1.500,USD,x\n',
+      "can't be read",
+    ],
     [
       'both decimal signs',
       'Date,Amount,Currency,Reference\n2026-11-20,"1,50",USD,x\n2026-11-20,1.50,USD,x\n',
@@ -125,11 +133,11 @@ describe('refused statements', () => {
     ['three decimals', 'Date,Amount,Currency,Reference\n2026-11-20,1.505,USD,x\n2026-11-20,1.50,USD,x\n', 'Booking 1'],
     ['an unknown direction', 'Datum;Betrag;S/H;Währung;Zweck\n20.11.2026;5,00;?;EUR;x\n', 'Booking 1'],
     ['credit and debit at once', 'Date,Credit,Debit,Currency,Details\n2026-11-20,5.00,5.00,USD,x\n', 'Booking 1'],
-  ])('a statement is refused: %s', (_, text, fault) => {
+  ])('a CSV statement is refused: %s', (_, text, fault) => {
     expect(faultsOf(text)).toContain(fault)
   })
 
-  test('choosing a date format settles ambiguous dates', () => {
+  test('choosing a date format makes ambiguous dates readable', () => {
     const text = 'Date,Amount,Currency,Reference\n03/04/2026,5.00,USD,x\n'
     expect(linesOf(text, { dateOrder: 'day-first' })[0]?.bookedOn).toBe('2026-04-03')
     expect(linesOf(text, { dateOrder: 'month-first' })[0]?.bookedOn).toBe('2026-03-04')

@@ -1,4 +1,4 @@
-/** Bank statements end to end: the preview changes nothing, the commit does what was previewed, each line once. */
+/** Import of bank statements: a preview changes nothing, a commit does what the preview showed, each line once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { PreviewOutcome } from '@/console/administration/statements/preview'
 import type { Order } from '@/console/orders/types'
@@ -133,7 +133,7 @@ describe('a commit', () => {
     expect(await balanceOf(office, order.accountId)).toBe(90)
   })
 
-  test('two previews of one statement credit once', async () => {
+  test('two previews of one statement, both committed, credit once', async () => {
     const order = await pendingOrder(office, 95)
     const text = statement([{ usd: '95.00', text: order.reference }])
     const [one, other] = [await preview(text), await preview(text, office.bob)]
@@ -151,7 +151,7 @@ describe('a commit', () => {
     expect(await commit(later)).toEqual(['credited'])
   })
 
-  test('if the order was paid in another way meanwhile, the payment is stored without credit', async () => {
+  test('if the order was paid in another way after the preview, the payment is stored without credit', async () => {
     const order = await pendingOrder(office, 55)
     const previewed = await preview(statement([{ usd: '55.00', text: order.reference }]))
     const operation = { kind: 'order.confirm', orderId: order.orderId, amountCents: 5_500 } as const
@@ -237,7 +237,7 @@ describe('CAMT.053', () => {
     expect(await balanceOf(office, ordered.accountId)).toBe(44)
   })
 
-  test('a second payment for the order, found only in the other file format, waits for a person', async () => {
+  test('a second payment for an order, found only in the other file format, waits for an administrator', async () => {
     const order = await pendingOrder(office, 45)
     await commit(await preview(statement([{ usd: '45.00', text: order.reference }])))
     const entry = { amount: '45.00', payments: [{ text: order.reference }] }
@@ -251,7 +251,7 @@ describe('CAMT.053', () => {
     expect(await commit(both)).toEqual(['kept'])
   })
 
-  test('previews in both formats, committed at once, credit once', async () => {
+  test('previews in both formats, committed at the same time, credit once', async () => {
     const order = await pendingOrder(office, 46)
     const csv = await preview(statement([{ usd: '46.00', text: order.reference }]))
     const xml = await preview(
@@ -294,7 +294,7 @@ describe('two people for large amounts', () => {
     expect(verdictsOf(await preview(text))).toEqual(['credit'])
   })
 
-  test('many small lines for one account count together with the rest of the day', async () => {
+  test('many small lines for one account count together with that day’s other adjustments', async () => {
     const { accountId } = await office.gateway.customer('0')
     await office.administration.request(office.ada, adjustment(accountId, 700))
     const [one, two] = [await pendingOrder(office, 200, accountId), await pendingOrder(office, 200, accountId)]

@@ -1,4 +1,4 @@
-/** The two-person rule: above the limit a second administrator agrees, once, and splitting an amount doesn't help. */
+/** The two-person rule: an amount above the limit needs a second administrator, also if it is split. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { verifyAuditChain } from '@/accounts/audit'
 import { expireApprovals } from '@/console/administration/approvals/approvals'
@@ -29,14 +29,14 @@ function decide(by: Office['ada'], approvalId: string, decision: 'approve' | 're
 }
 
 describe('within the limit', () => {
-  test('within the limit credit is adjusted at once, up and down', async () => {
+  test('within the limit, an administrator’s adjustment changes credit at once, up and down', async () => {
     const accountId = await newAccount()
     expect(await office.administration.request(office.ada, adjustment(accountId, 300))).toEqual({ kind: 'done' })
     expect(await office.administration.request(office.ada, adjustment(accountId, -100))).toEqual({ kind: 'done' })
     expect(await balanceOf(office, accountId)).toBe(200)
   })
 
-  test('a debit beyond the balance must be allowed, also among concurrent ones', async () => {
+  test('a debit that leads below zero must be allowed, also among concurrent debits', async () => {
     const accountId = await newAccount('100')
     const back = () => {
       const operation = { kind: 'credit.adjust', accountId, amountNano: -30e9, allowNegative: false } as const
@@ -48,7 +48,7 @@ describe('within the limit', () => {
     expect((await office.administration.request(office.ada, adjustment(accountId, -30))).kind).toBe('done')
   })
 
-  test('the same request key changes credit once, also ten times at once', async () => {
+  test('ten concurrent adjustments with one request key change credit once', async () => {
     const accountId = await newAccount()
     const request = adjustment(accountId, 900)
     const outcomes = await Promise.all(
@@ -75,13 +75,13 @@ describe('within the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(200)
   })
 
-  test('a request for an unknown account gives not_found', async () => {
+  test('an adjustment of an unknown account gives not_found', async () => {
     expect(await office.administration.request(office.ada, adjustment('acct_none', 5))).toEqual({ kind: 'not_found' })
   })
 })
 
 describe('above the limit', () => {
-  test('above the limit nothing happens until a second administrator approves exactly that request', async () => {
+  test('above the limit, an adjustment changes nothing until a second administrator approves exactly that request', async () => {
     const accountId = await newAccount()
     const approvalId = await askAbove(accountId)
     expect(await balanceOf(office, accountId)).toBe(0)
@@ -89,7 +89,7 @@ describe('above the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(1_500)
   })
 
-  test('administrators cannot approve their own request, not even with a manipulated row', async () => {
+  test('administrators cannot approve their own request, not even after its row was altered', async () => {
     const accountId = await newAccount()
     const approvalId = await askAbove(accountId)
     expect(await decide(office.ada, approvalId)).toEqual({ kind: 'own_request' })
@@ -101,7 +101,7 @@ describe('above the limit', () => {
     await expect(forged.execute()).rejects.toThrow('violates check constraint')
   })
 
-  test('ten concurrent approvals credit once', async () => {
+  test('ten concurrent approvals of one request credit once', async () => {
     const accountId = await newAccount()
     const approvalId = await askAbove(accountId)
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => decide(office.bob, approvalId)))
@@ -110,7 +110,7 @@ describe('above the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(1_500)
   })
 
-  test('concurrent approval, rejection and withdrawal decide the request once', async () => {
+  test('concurrent approval, rejection and withdrawal decide a request once', async () => {
     const accountId = await newAccount()
     const approvalId = await askAbove(accountId)
     const outcomes = await Promise.all([
@@ -124,7 +124,7 @@ describe('above the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(isExecuted ? 1_500 : 0)
   })
 
-  test('two concurrent requests with one key make one request', async () => {
+  test('two concurrent adjustments above the limit with one request key make one request', async () => {
     const accountId = await newAccount()
     const request = adjustment(accountId, 2_000)
     const outcomes = await Promise.all([1, 2, 3].map(() => office.administration.request(office.ada, request)))
@@ -147,7 +147,7 @@ describe('above the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(0)
   })
 
-  test('an overdue approval expires with an audit entry', async () => {
+  test('a request that nobody approved in time expires with an audit entry', async () => {
     const approvalId = await askAbove(await newAccount())
     const { database } = office.gateway.gateway
     const clock = { now: () => Date.now() + 8 * 24 * 3_600_000, monotonic: () => 0 }
@@ -158,7 +158,7 @@ describe('above the limit', () => {
 })
 
 describe('splitting an amount', () => {
-  test('the sum of a day counts, however the amount is split', async () => {
+  test('the two-person limit applies to the sum of a day, however it is split', async () => {
     const accountId = await newAccount()
     const outcomes = []
     for (const usd of [400, 400, 400]) {
@@ -168,7 +168,7 @@ describe('splitting an amount', () => {
     expect(await balanceOf(office, accountId)).toBe(800)
   })
 
-  test('concurrent smaller amounts do not exceed the limit together', async () => {
+  test('concurrent smaller adjustments do not exceed the two-person limit together', async () => {
     const accountId = await newAccount()
     const requests = Array.from({ length: 12 }, () =>
       office.administration.request(office.ada, adjustment(accountId, 300)),
@@ -178,7 +178,7 @@ describe('splitting an amount', () => {
     expect(await balanceOf(office, accountId)).toBe(900)
   })
 
-  test('a debit does not raise the limit for credits', async () => {
+  test('a debit does not raise the two-person limit for credits', async () => {
     const accountId = await newAccount()
     await office.administration.request(office.ada, adjustment(accountId, 600))
     const back = await office.administration.request(office.ada, adjustment(accountId, -600))
@@ -199,7 +199,7 @@ describe('splitting an amount', () => {
     expect(adjusted.kind).toBe('awaiting_approval')
   })
 
-  test('amounts for several accounts count together, also concurrently', async () => {
+  test('amounts for several accounts count together, also if concurrent', async () => {
     const accountIds = await Promise.all(Array.from({ length: 5 }, () => newAccount()))
     const requests = accountIds.map((accountId) =>
       office.administration.request(office.ada, adjustment(accountId, 400)),
@@ -209,7 +209,7 @@ describe('splitting an amount', () => {
     expect(kinds.filter((kind) => kind === 'awaiting_approval')).toHaveLength(3)
   })
 
-  test('each administrator has their own daily sum, and a day ends', async () => {
+  test('each administrator has their own daily sum, which starts at zero each day', async () => {
     const [one, other] = [await newAccount(), await newAccount()]
     await office.administration.request(office.ada, adjustment(one, 900))
     const kindOf = async (by: Office['ada'], usd: number) =>
@@ -220,7 +220,7 @@ describe('splitting an amount', () => {
     expect(await kindOf(office.ada, 900)).toBe('done')
   })
 
-  test('refused requests do not count', async () => {
+  test('refused requests do not count towards the daily sum', async () => {
     const accountId = await newAccount()
     const order = await pendingOrder(office, 900, accountId)
     const operation = {
@@ -246,7 +246,7 @@ describe('an approved operation', () => {
     expect(await balanceOf(office, accountId)).toBe(1_999)
   })
 
-  test('of two approved confirmations of one order, the second fails, and nothing is credited twice', async () => {
+  test('if two approved requests confirm one order, the second fails, and nothing is credited twice', async () => {
     const order = await pendingOrder(office, 5_000)
     const operation = { kind: 'order.confirm', orderId: order.orderId, amountCents: 500_000 } as const
     const ask = (by: Office['ada']) =>
@@ -281,7 +281,7 @@ describe('an approved operation', () => {
     expect(await balanceOf(office, order.accountId)).toBe(1_000)
   })
 
-  test('every step is in the audit log, whose chain is valid', async () => {
+  test('every step of a request and its approval is in the audit log, whose chain is valid', async () => {
     const page = await office.administration.searchAudit({ action: 'approval', limit: 100 })
     expect(page.items.map((item) => item.action)).toContain('approval.executed')
     expect((await verifyAuditChain(office.gateway.gateway.database)).kind).toBe('intact')

@@ -1,4 +1,4 @@
-/** Padding of answers: a failure takes its time, a success only where that is wanted. */
+/** Minimum answer times: failures are always delayed, successes only on request. */
 import { expect, test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'
 import { alwaysAtLeast, atLeast } from '@/console/auth/at-least'

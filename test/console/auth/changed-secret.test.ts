@@ -1,4 +1,4 @@
-/** Changing the sign-in secret: the first encrypts, all decrypt, and where none fits people are told. */
+/** Changing the sign-in secret: the first listed secret encrypts, all listed secrets decrypt. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { COMMAND_TIMEOUT_MS, freshDatabase, redisUrl } from '@test/support/stores'
 import { totpCode } from '@test/support/totp'
@@ -59,10 +59,10 @@ async function secondStep({ parts }: Auth, ada: Ada, input: Parameters<typeof fi
 }
 
 test.each([
-  ['behind a new one', [NEW, FORMER]],
-  ['before one that was never used', [FORMER, NEW]],
-  ['behind two', [NEW, `${NEW} of later`, FORMER]],
-] as const)('a second step works while the secret that encrypted it is listed: %s', async (_, secrets) => {
+  ['after a new secret', [NEW, FORMER]],
+  ['before a secret that was never used', [FORMER, NEW]],
+  ['after two new secrets', [NEW, `${NEW} of later`, FORMER]],
+] as const)('a second factor works while the secret that encrypted it is listed: %s', async (_, secrets) => {
   const ada = await withTotp([FORMER])
   const auth = authBy(secrets)
   const code = totpCode(ada.secret, 1)
@@ -78,7 +78,7 @@ test('data encrypted with the new secret can be read without the former one', as
 })
 
 test.each([[[FORMER] as const], [undefined]])(
-  'codes are refused with the reason if no secret decrypts them, until the operator resets the second step: %j',
+  'codes are refused with the reason if no secret decrypts the second factor, until the operator resets it: %j',
   async (before) => {
     const ada = await withTotp(before)
     const auth = authBy([NEW])

@@ -1,4 +1,4 @@
-/** What the library's refusals become: every code that a flow can meet has words of ours, and everything else stays a bug. */
+/** Errors of the sign-in library: known codes become our errors with our texts, unknown ones become internal errors. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { APIError } from 'better-auth/api'
 import { meaningOfFailure } from '@/console/auth/failure'
@@ -38,7 +38,7 @@ const MEANINGS = [
 ] as const
 
 describe('an error of the sign-in library', () => {
-  test.each(MEANINGS)('the library’s error %s becomes our %s, %s', (code, kind, ours, param) => {
+  test.each(MEANINGS)('the library’s error %s becomes our error %s, %s', (code, kind, ours, param) => {
     const told = meaningOfFailure(new APIError('BAD_REQUEST', { code, message: `the library's own words` }))
     expect(told).toMatchObject({ name: 'GatewayError', kind })
     const { message, options } = told as { message: string; options: { code?: string; param?: string } }

@@ -1,4 +1,4 @@
-/** What a copy of the database is worth to whoever wants to be somebody else: no session is opened with it. */
+/** A copy of the database opens no session: it only has hashes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { hashSessionToken } from '@/console/auth/hashed-sessions'

@@ -1,4 +1,4 @@
-/** The library's idea of its tables against ours: every field that it may write has a column, but those we never use. */
+/** The sign-in library's tables against ours: every field that the library may write has a column. */
 import { expect, test } from 'bun:test'
 import { getAuthTables } from 'better-auth/db'
 import { getTableColumns } from 'drizzle-orm'

@@ -1,4 +1,4 @@
-/** Who is counted together: one network, one person however they write their address, and nothing else. */
+/** Who shares a limit: one network, or one person however the address is written. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import {
@@ -32,7 +32,7 @@ function networkOf(address: string): string {
   return signInsFrom(address)[0]?.subject as string
 }
 
-test('an attempt from an IPv6 network also counts for its /48, with four times the limit; IPv4 has no such sum', () => {
+test('attempts from an IPv6 /64 also count for its /48, with four times the limit; IPv4 has no such second count', () => {
   const limitsOf = (address: string) => signInsFrom(address).map(({ name, subject, max }) => [name, subject, max])
   expect(limitsOf('2001:db8:7:1::5')).toEqual([
     ['address', '2001:db8:7:1', 100],
@@ -80,13 +80,13 @@ describe('counting by address', () => {
 })
 
 describe('counting by person', () => {
-  test('a person is counted in any letter case of their address', () => {
+  test('attempts at a person count together in any letter case of their address', () => {
     expect(strangersAt('Ada@Example.test')).toEqual(strangersAt('ada@example.test'))
     expect(strangersMailsTo('Ada@Example.test')).toEqual(strangersMailsTo('ada@example.test'))
     expect(signInsBy('203.0.113.7', 'ADA@example.test')).toEqual(signInsBy('203.0.113.7', 'ada@example.test'))
   })
 
-  test('a person is counted separately at each address', () => {
+  test('attempts at a person count separately at each address', () => {
     expect(pairOf('203.0.113.7', 'a@example.test')).not.toBe(pairOf('203.0.113.8', 'a@example.test'))
     expect(pairOf('203.0.113.7', 'a@example.test')).not.toBe(pairOf('203.0.113.7', 'b@example.test'))
     expect(pairOf('2001:db8::1', 'a@example.test')).toBe(pairOf('2001:db8::2', 'a@example.test'))

@@ -1,4 +1,4 @@
-/** Changing and resetting a password: what is asked for, what is noted, and which sessions outlive it. */
+/** Changing and resetting a password: what is required and audited, and which sessions continue. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'
 import { until } from '@test/support/until'
@@ -69,7 +69,7 @@ describe('changing the password', () => {
 })
 
 describe('a forgotten password', () => {
-  test('a reset request for an unknown address has the same answer and time', async () => {
+  test('a reset request for an unknown address has the same answer and answer time as for a known one', async () => {
     const { email } = await signUpSomebody(desk)
     for (const name of ['nobody@example.test', email.toUpperCase()]) {
       const ask = () => forgotPassword(desk.parts, visitorWith(), name)
@@ -104,7 +104,7 @@ describe('a forgotten password', () => {
     expect(await ask(newAddress())).toBe('nothing was refused')
   })
 
-  test('without mail a reset is refused, without counting or a look-up', async () => {
+  test('without mail, a reset request is refused before it is counted or looked up', async () => {
     const { email } = await signUpSomebody(desk)
     const address = newAddress()
     const noMail = { ...desk.parts, mails: undefined }
@@ -119,7 +119,7 @@ describe('a forgotten password', () => {
 })
 
 describe('a reset', () => {
-  test('a weak password keeps the reset link, a good one uses it up', async () => {
+  test('a weak password keeps the reset link; a good password uses it up', async () => {
     const { viewer, email } = await signUpSomebody(desk, 'Ada Lovelace')
     const token = await createToken(desk.parts, 'reset-password', viewer.userId)
     const reset = (newPassword: string) => refusalOf(resetPassword(desk.parts, visitorWith(), { token, newPassword }))
@@ -134,7 +134,7 @@ describe('a reset', () => {
     expect((await tryPassword(email, NEW_PASSWORD)).body).toEqual({ status: 'signed_in' })
   })
 
-  test('a reset gives the account of the proven address, without a sign-in', async () => {
+  test('a reset gives the person the account that was created for their proven address, without signing in', async () => {
     const { viewer } = await signUpSomebody(desk)
     const { sql } = desk.parts.database
     await sql`UPDATE users SET account_id = NULL WHERE id = ${viewer.userId}`
@@ -145,7 +145,7 @@ describe('a reset', () => {
     ])
   })
 
-  test('a reset proves the address, has an audit entry, and the next sign-in from there is not delayed by guessers', async () => {
+  test('a reset proves the address, is audited, and the next sign-in from there is not delayed by guessers', async () => {
     const { viewer, email } = await signUpSomebody(desk)
     const address = newAddress()
     const token = await createToken(desk.parts, 'reset-password', viewer.userId)
@@ -170,7 +170,7 @@ describe('a reset', () => {
 })
 
 describe('a new password and other links', () => {
-  test('a password set by one reset link voids the other', async () => {
+  test('setting a password by one reset link voids other reset links', async () => {
     const { viewer, email } = await signUpSomebody(desk)
     const links = await Promise.all([1, 2, 3].map(() => createToken(desk.parts, 'reset-password', viewer.userId)))
     const [used = '', ...others] = links
@@ -182,7 +182,7 @@ describe('a new password and other links', () => {
     expect((await tryPassword(email, NEW_PASSWORD)).body.status).toBe('signed_in')
   })
 
-  test('a password change voids reset links, but not other people’s', async () => {
+  test('a password change voids the person’s reset links, but not other people’s', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     const other = await signUpSomebody(desk)
     const token = await createToken(desk.parts, 'reset-password', viewer.userId)

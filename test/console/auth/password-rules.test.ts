@@ -1,4 +1,4 @@
-/** New passwords: the first guesses of everybody are refused, and nothing else. */
+/** New passwords: common first guesses are refused, everything else is accepted. */
 import { describe, expect, test } from 'bun:test'
 import { checkNewPassword } from '@/console/auth/profile'
 import { COMMON_PASSWORDS } from '@/lib/weak-password'

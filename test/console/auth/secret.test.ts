@@ -1,4 +1,4 @@
-/** The secret of an installation that was given none: made once, by whichever gateway is first, and the same for all. */
+/** The generated secret of an installation: made once, by the gateway that starts first, and used by all. */
 import { expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { until } from '@test/support/until'

@@ -1,4 +1,4 @@
-/** What somebody is told by mail of their own sign-in, written with the change itself; nobody can turn these off. */
+/** Security mails about a person's sign-in, written in the same step as the change; nobody can turn them off. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { resetTotp, setPassword } from '@/accounts/operator-access'
 import { changePassword, resetPassword } from '@/console/auth/password-reset'

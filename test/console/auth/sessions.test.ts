@@ -1,4 +1,4 @@
-/** Which sessions a person is shown, and whose sessions an end ends. */
+/** Sessions that a person sees, and sessions that they can end. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { endOtherSessions, endSession, listSessions } from '@/console/auth/sessions'
 import type { Viewer } from '@/console/auth/viewer'
@@ -45,7 +45,7 @@ describe('the list', () => {
     expect(listed).toEqual([viewer.sessionId, nearlyOld, nearlyIdle])
   })
 
-  test('the list shows at most a hundred sessions', async () => {
+  test('the list of sessions shows at most a hundred', async () => {
     const { viewer } = await signUpSomebody(desk)
     await Promise.all(Array.from({ length: 104 }, (_, index) => addSession(viewer, 10 + index)))
     const listed = await listSessions(desk.parts, viewer)

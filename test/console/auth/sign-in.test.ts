@@ -1,4 +1,4 @@
-/** Signing in: what is counted and forgiven, what a refusal tells, and what follows a success. */
+/** Signing in: which attempts count, what a refusal reveals, and what follows a success. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'
 import { totpCode } from '@test/support/totp'
@@ -37,7 +37,7 @@ describe('a refusal', () => {
     }
   })
 
-  test('a refused sign-in opens no session, and keeps the browser’s own', async () => {
+  test('a refused sign-in opens no session, and keeps the session that the browser has', async () => {
     const { visitor, viewer, email } = await signUpSomebody(desk)
     expect(await refusalOf(signIn(desk.parts, visitor, { email, password: 'wrong' }))).toEqual(WRONG)
     expect(await sessionCount(viewer.userId)).toBe(1)
@@ -46,7 +46,7 @@ describe('a refusal', () => {
 })
 
 describe('a disabled person', () => {
-  test('a disabled person loses open sessions and cannot sign in; only after the right password the answer says why', async () => {
+  test('a disabled person loses open sessions and cannot sign in; the reason is shown only after the right password', async () => {
     const { visitor, viewer, email } = await signUpSomebody(desk)
     const { sql } = desk.parts.database
     await sql`UPDATE users SET disabled_at = now() WHERE id = ${viewer.userId}`
@@ -62,7 +62,7 @@ describe('a disabled person', () => {
 })
 
 describe('a success', () => {
-  test('a successful sign-in resets guesses from its address, not from others', async () => {
+  test('a successful sign-in resets the count of guesses from its own address only', async () => {
     const { email } = await signUpSomebody(desk)
     const [home, elsewhere] = [newAddress(), newAddress()]
     const wrong = (address: string) =>
@@ -90,7 +90,7 @@ describe('a success', () => {
     expect(await spray()).toEqual(TOO_MANY)
   })
 
-  test('after a person’s sign-in, strangers’ guesses still count, and do not delay this person', async () => {
+  test('after a person’s sign-in, strangers’ guesses still count, but do not delay this person', async () => {
     const { email } = await signUpSomebody(desk)
     const { throttle } = desk.parts
     for (let guess = 0; guess < STRANGERS - 1; guess++) await throttle.attempt(strangersAt(email))
@@ -124,7 +124,7 @@ describe('a success', () => {
     expect(await sessionCount(eve.viewer.userId)).toBe(2)
   })
 
-  test('a sign-in of a person without an account is undone', async () => {
+  test('a sign-in of a person without an account fails, and leaves no session', async () => {
     const { viewer, email } = await signUpSomebody(desk)
     const { sql } = desk.parts.database
     // As if an operator had made the account for an address that nobody has proven.

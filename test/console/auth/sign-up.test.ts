@@ -1,4 +1,4 @@
-/** Signing up and proving an address: the mail alone opens nothing, and neither does the password alone. */
+/** Signing up and proving an address: this needs both the mail and the password. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
@@ -183,7 +183,7 @@ test('without confirmation of the address, a sign-up does not get the account th
   expect((await userOf(open, email))?.account_id).toBeNull()
 })
 
-test('sign-up makes the address known, so strangers’ guesses cannot lock the owner out', async () => {
+test('signing up makes the client address known, so strangers’ guesses cannot lock the person out', async () => {
   const { visitor, email } = await signUpSomebody(open)
   expect(await open.parts.throttle.isRemembered('known', `${visitor.address} ${email}`)).toBe(true)
 })

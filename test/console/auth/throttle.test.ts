@@ -1,4 +1,4 @@
-/** The throttle and its script against a real Redis: windows, counts, and what happens while the store is away. */
+/** The throttle and its script on a real Redis: windows, counts, and an unreachable store. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { COMMAND_TIMEOUT_MS, redisUrl, startRedis } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
@@ -79,7 +79,7 @@ describe('a limit', () => {
     }
   })
 
-  test('an attempt above one limit does not count in the following limits', async () => {
+  test('an attempt above one limit does not count in the limits after it', async () => {
     const [first, second] = [limit(0), limit(1)]
     expect(await refusalOf(throttle.attempt(first, second))).toEqual(TOO_MANY)
     await throttle.attempt(second)

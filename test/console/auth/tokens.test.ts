@@ -1,4 +1,4 @@
-/** Tokens in mails: for one purpose, for a while, once, and nothing in the database that could be used. */
+/** Tokens in mails: for one purpose, for a limited time, once, and not usable from the database. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createToken, readToken, spendToken } from '@/console/auth/tokens'
 import { type Desk, openDesk } from './desk'
@@ -58,7 +58,7 @@ test.each([
   expect(await spendToken(desk.parts, purpose, token)).toBe(false)
 })
 
-test('the database has no usable token', async () => {
+test('the database contains no usable token', async () => {
   const token = await createToken(desk.parts, 'reset-password', 'user_5')
   const row = await newestRow()
   expect(JSON.stringify(row)).not.toContain(token)

@@ -1,4 +1,4 @@
-/** From a cookie to a person: what is read anew each time, what is written down, and what ends a session. */
+/** From a session cookie to a person: what is read at each request, when the session is updated, and when it ends. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createLibrary } from '@/console/auth/library'
 import { readOrCreateSecret } from '@/console/auth/secret'
@@ -26,7 +26,7 @@ async function lastUse(sessionId: string): Promise<number | undefined> {
 }
 
 describe('a request', () => {
-  test('a request without a cookie has no viewer, without a look-up', async () => {
+  test('a request without a session cookie has no viewer, and causes no look-up', async () => {
     const unasked = createIdentifyViewer({
       ...desk.parts,
       library: () => Promise.reject(new Error('the library was asked')),
@@ -37,12 +37,12 @@ describe('a request', () => {
     )
   })
 
-  test('a request with foreign cookies has no viewer', async () => {
+  test('a request with only foreign cookies has no viewer', async () => {
     const headers = { cookie: 'theme=dark; gateway.session_token=made-up.signature' }
     expect(await desk.identifyViewer(new Request('http://gateway.test/', { headers }))).toBeUndefined()
   })
 
-  test('without the session store a request is a 503, not a 401', async () => {
+  test('while the session store is unreachable, a request gets a 503, not a 401', async () => {
     const { visitor } = await signUpSomebody(desk)
     const away = connectDatabase('postgres://nobody@127.0.0.1:1/none', { connectTimeoutMs: 500 })
     const library = createLibrary({
@@ -61,7 +61,7 @@ describe('a request', () => {
 })
 
 describe('a session', () => {
-  test('a recently used session is not updated at each request', async () => {
+  test('a session used recently is not updated at each request', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     await setLastUse(viewer.sessionId, 55)
     expect(await desk.identifyViewer(visitor.request)).toEqual(viewer)
@@ -71,7 +71,7 @@ describe('a session', () => {
     expect(await lastUse(viewer.sessionId)).toBeLessThan(30)
   })
 
-  test('an expired idle session stays expired', async () => {
+  test('a session that expired while idle stays expired', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     await setLastUse(viewer.sessionId, SESSION_IDLE_SECONDS - 30)
     expect(await desk.identifyViewer(visitor.request)).toEqual(viewer)

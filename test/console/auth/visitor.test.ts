@@ -1,4 +1,4 @@
-/** What of a stranger's request reaches the library: the cookie, the browser's name within limits, and our own word for the address. */
+/** What the sign-in library gets of a request: cookie, shortened browser name, and the address that the gateway determined. */
 import { describe, expect, test } from 'bun:test'
 import { ADDRESS_HEADER, headersOf, headersWithoutSession } from '@/console/auth/visitor'
 
@@ -7,7 +7,7 @@ function visitor(headers: Record<string, string>) {
 }
 
 describe('headers passed to the sign-in library', () => {
-  test('the library gets only these three headers', () => {
+  test('the sign-in library gets only these three headers', () => {
     const seen = headersOf(
       visitor({
         cookie: 'a=1',
@@ -34,7 +34,7 @@ describe('headers passed to the sign-in library', () => {
     expect(headersOf(visitor({})).get('user-agent')).toBe('')
   })
 
-  test('no cookie header is passed on if the request has none', () => {
+  test('the library gets no cookie header if the request has none', () => {
     expect(headersOf(visitor({})).has('cookie')).toBe(false)
   })
 })
@@ -47,7 +47,7 @@ describe('removing the session cookie', () => {
     ['gateway.session_token=x;gateway.two_factor=t', 'gateway.two_factor=t'],
     ['other.gateway.session_token=a', 'other.gateway.session_token=a'],
     ['note=gateway.session_token=a', 'note=gateway.session_token=a'],
-  ])('removing the session from %j leaves %j', (cookie, left) => {
+  ])('removing the session cookie from %j leaves %j', (cookie, left) => {
     expect(headersWithoutSession(visitor({ cookie })).get('cookie')).toBe(left)
   })
 })

@@ -1,4 +1,4 @@
-/** Limits that the operator sets hold for customers, whatever they give their keys; only an administrator changes them. */
+/** Account limits that the operator sets: they apply to all keys, and only an administrator changes them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -66,7 +66,7 @@ describe('a member', () => {
     })
   })
 
-  test('S29: more keys do not raise the limit, and the refusal says that the account’s limit applies', async () => {
+  test('S29: more keys do not raise the account’s limit, and the refusal says that the account’s limit applies', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => createKey()))
     const answers = await Promise.all(keys.map(({ key }) => call(key)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
@@ -110,7 +110,7 @@ describe('an administrator', () => {
   })
 
   test.each([0, -1, 1.5, '5', 3_000_000_000])(
-    'an administrator cannot set the limits to %p',
+    'an administrator cannot set an account’s limits to %p',
     async (requestsPerMinute) => {
       expect((await setLimits(administrator, { requestsPerMinute })).status).toBe(400)
     },

@@ -1,4 +1,4 @@
-/** The statement over the routes: money that really moved, in every way there is, adds up to the ledger; as a file too, and for administrators. */
+/** The account statement over HTTP: every kind of movement, with sums equal to the ledger; also as a file and for administrators. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { adjustment, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { addCredit, ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'

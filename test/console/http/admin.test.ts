@@ -1,4 +1,4 @@
-/** The routes of administration: only for administrators, and what each of them takes, does and refuses. */
+/** The administration routes: only for administrators, with the effect and the refusals of each. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { balanceOf, newDay, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { type JsonAnswer, type Person, signUpPerson } from '@test/support/person'
@@ -140,7 +140,7 @@ describe('accounts', () => {
     expect(await balanceOf(office, accountId)).toBe(1_150.5)
   })
 
-  test('a debit below zero must be allowed', async () => {
+  test('an administrator’s debit that leads below zero must be allowed', async () => {
     const { accountId } = await office.gateway.customer('10')
     const body = { amount: '-10.01', ...REASON }
     const path = `/accounts/${accountId}/adjustments`
@@ -151,7 +151,7 @@ describe('accounts', () => {
   })
 
   test.each(['', '0', '-0', '1e3', 'NaN', '1,5', '0.0000000001', '9000001', '٥', '1 '])(
-    'the amount %j is refused',
+    'an administrator’s adjustment by the amount %j is refused',
     async (amount) => {
       const { accountId } = member.viewer
       const body = { amount, allowNegative: true, key: key(), ...REASON }
@@ -212,7 +212,7 @@ describe('orders', () => {
     expect([late.status, codeOf(late)]).toEqual([409, 'refused'])
   })
 
-  test('an unmatched payment is dismissed once', async () => {
+  test('an unmatched payment can be dismissed once', async () => {
     const order = await pendingOrder(office, 61)
     await post(office.first, `/orders/${order.orderId}/confirm`, { amount: '62', key: key(), ...REASON })
     const list = await office.first.json('GET', `${ADMIN}/payments?orderId=${order.orderId}`)
@@ -222,7 +222,7 @@ describe('orders', () => {
     expect((await post(office.first, `/payments/${payment?.paymentId}/dismiss`, REASON)).status).toBe(409)
   })
 
-  test('the filter for orders marked as paid works', async () => {
+  test('the order list can be filtered by whether the customer says that they paid', async () => {
     expect((await office.first.json('GET', `${ADMIN}/orders?isClaimed=true`)).body).toMatchObject({ items: [] })
     const open = await office.first.json('GET', `${ADMIN}/orders?isClaimed=false&state=pending&limit=1`)
     expect((open.body as { items: unknown[] }).items.length).toBeLessThanOrEqual(1)
@@ -286,7 +286,7 @@ describe('monitoring', () => {
     expect((await office.first.json('GET', `${ADMIN}/audit/chain`)).body).toMatchObject({ kind: 'intact' })
   })
 
-  test('the audit log refuses invalid times', async () => {
+  test('the filter of the audit log refuses invalid times', async () => {
     expect((await office.first.json('GET', `${ADMIN}/audit?from=2026-13-40T99:99Z`)).status).toBe(400)
   })
 })

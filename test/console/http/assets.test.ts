@@ -1,4 +1,4 @@
-/** The dashboard's files: hashed, compressed, cached, small, and served under a policy that runs nothing injected. */
+/** The dashboard's files: hashed, compressed, cached, small, and with a policy against injected scripts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -26,9 +26,9 @@ function scriptOf(html: string): string {
   return /<script type="module" src="([^"]+)"/.exec(html)?.[1] ?? ''
 }
 
-describe('the document', () => {
+describe('the HTML document', () => {
   test.each(['/dashboard', '/dashboard/', '/dashboard/keys', '/dashboard/credit/orders/order_1'])(
-    'is the same at %s',
+    'the HTML document is the same at %s',
     async (path) => {
       const response = await get(path)
       expect(response.status).toBe(200)
@@ -36,7 +36,7 @@ describe('the document', () => {
     },
   )
 
-  test('S24: the document runs our own scripts only, and cannot be framed', async () => {
+  test('S24: the HTML document runs our own scripts only, and cannot be framed', async () => {
     const { headers } = await get('/dashboard')
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy).toContain("script-src 'self';")
@@ -48,7 +48,7 @@ describe('the document', () => {
     expect(headers.get('cache-control')).toBe('no-cache')
   })
 
-  test('unknown routes do not get the document', async () => {
+  test('unknown routes do not get the HTML document', async () => {
     for (const path of ['/dashboard/api', '/dashboard/api/nothing']) {
       const response = await get(path)
       expect(response.status).toBe(404)
@@ -58,7 +58,7 @@ describe('the document', () => {
 })
 
 describe('a file', () => {
-  test('a file is sent in the browser’s compression, cacheable for a year', async () => {
+  test('a dashboard file is sent in a compression that the browser accepts, cacheable for a year', async () => {
     const path = scriptOf(page)
     const plain = await get(path, { 'accept-encoding': 'identity' })
     expect(plain.headers.get('content-encoding')).toBeNull()
@@ -74,7 +74,7 @@ describe('a file', () => {
   })
 
   test.each(['nothing.js', '..%2f..%2fpackage.json', 'main.tsx', '__proto__', 'constructor'])(
-    'the file %s is a 404',
+    'the dashboard file %s is a 404',
     async (name) => {
       expect((await get(`/dashboard/assets/${name}`)).status).toBe(404)
     },

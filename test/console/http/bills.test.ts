@@ -1,4 +1,4 @@
-/** The providers' side of the bill: administrators see margins and differing counts, and no customer sees anything of it. */
+/** Provider costs: administrators see margins and count gaps, customers see neither. */
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'

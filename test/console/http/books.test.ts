@@ -1,4 +1,4 @@
-/** The books as page, file and command: the same figures to the last digit, which are the balances in Redis. */
+/** The books as page, file and command: equal figures, which match the balances in Redis. */
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { run } from '@test/cli/run'
 import { adjustment, newDay, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
@@ -93,7 +93,7 @@ test('the books page, its file and the command show the same figures, which equa
   expect((await command('--by', 'month')).json).toEqual(byMonth)
 })
 
-test('a past period ends before later movements', async () => {
+test('the books of a past period do not contain later movements', async () => {
   const books = await read('?from=2024-01-31&to=2024-02-02')
   expect(books.periods.map(({ period }) => period)).toEqual(['2024-01-31', '2024-02-01', '2024-02-02'])
   expect(books.total).toMatchObject({ opening: '0', closing: '0' })
@@ -103,7 +103,7 @@ test('a past period ends before later movements', async () => {
   expect(months.periods.map(({ period }) => period)).toEqual(['2024-01', '2024-02'])
 })
 
-test('an invalid period is refused with the faulty field', async () => {
+test('an invalid period of the books is refused with the faulty field', async () => {
   const refused: [string, string][] = [
     ['from=2026-02-30', 'from: must be a day such as 2026-03-01'],
     ['to=soon', 'to: must be a day such as 2026-03-01'],
@@ -122,7 +122,7 @@ test('an invalid period is refused with the faulty field', async () => {
   expect((await command('--from', '2026-02-30')).stderr).toContain('--from must be a day such as 2026-03-01')
 })
 
-test('the commands on the page for owners have the described effect', async () => {
+test('the commands on the page for owners of the service have the described effect', async () => {
   const page = await Bun.file('docs/operations/selling-credit.md').text()
   const lines = [...page.matchAll(/^bun run admin (.+)$/gm)].map(([, line = '']) => line)
   expect(lines).toHaveLength(3)

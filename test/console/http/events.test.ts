@@ -1,4 +1,4 @@
-/** Live events: what open pages are told, that they share one watcher, and that nothing is left when they leave. */
+/** Live events: what open pages get, with one shared watcher that ends with the last page. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -49,7 +49,7 @@ function read(response: Response): Listener {
 const watched = () => gateway.gateway.deps.dashboard.liveAccounts.accountCount()
 
 describe('live events', () => {
-  test('live events have each change of the balance, and each charge that is listed', async () => {
+  test('live events contain each change of the balance, and each charge', async () => {
     const customer = await signUpCustomer(gateway, '1')
     const listener = await listen(customer)
     await until(() => listener.events.length > 0, 'the first event')
@@ -68,7 +68,7 @@ describe('live events', () => {
     await until(() => watched() === 0, 'the watcher to end')
   })
 
-  test('a late subscriber also gets charges that a list loaded earlier does not have', async () => {
+  test('a subscriber also gets a charge made before it subscribed', async () => {
     const customer = await signUpCustomer(gateway, '1')
     await ask(gateway, customer.key)
     await flushed(gateway, customer.accountId)
@@ -81,7 +81,7 @@ describe('live events', () => {
     await until(() => watched() === 0, 'the watcher to end')
   })
 
-  test('subscribers share one watcher, which ends with the last one', async () => {
+  test('subscribers of one account share one watcher, which ends with the last one', async () => {
     const customer = await signUpCustomer(gateway, '1')
     const [one, other] = [await listen(customer), await listen(customer)]
     await until(() => one.events.length > 0 && other.events.length > 0, 'both to be told')
@@ -187,7 +187,7 @@ describe('an event stream', () => {
 })
 
 describe('live accounts', () => {
-  test('live accounts continue after store failures', async () => {
+  test('live events continue after store failures', async () => {
     const { ledger } = gateway.gateway.deps
     const customer = await gateway.customer('4')
     let isDown = true

@@ -1,4 +1,4 @@
-/** Dashboard bodies: nobody's is read before it is known who sends it and from which page, and none beyond what its route needs. */
+/** Dashboard bodies: read only after the session and the sending page are checked, and up to the route's limit. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -63,7 +63,7 @@ describe('large bodies', () => {
   })
 })
 
-test('a route reads large bodies up to its own limit: a statement, a key with many models', async () => {
+test('a route reads bodies up to its own limit: a bank statement, a key with many models', async () => {
   const statement = { text: 'x'.repeat(1_999_999), dateOrder: 'detect' }
   const preview = await admin.json('POST', '/dashboard/api/admin/statements/preview', statement)
   expect(preview.status).toBe(400)

@@ -1,4 +1,4 @@
-/** The bare address: where it leads people, and what it tells programs. */
+/** The root address: leads browsers to the dashboard, and lists addresses for programs. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'
@@ -41,12 +41,12 @@ describe('GET /', () => {
     },
   )
 
-  test('GET / takes no body', async () => {
+  test('GET / does not accept a body', async () => {
     expect((await home({}, 'POST')).status).toBe(404)
   })
 })
 
-test('the icon is at the usual and the documented address', async () => {
+test('the icon is served at the usual and at the documented address', async () => {
   const icon = await fetch(`${gateway.url}/favicon.ico`)
   expect(icon.status).toBe(200)
   expect(icon.headers.get('content-type')).toBe('image/svg+xml')

@@ -1,6 +1,6 @@
 /**
- * Tenant isolation over the route table itself: every route of the dashboard is called as another account's person with the
- * ids of the first, and a route that nobody has classified here fails.
+ * Tenant isolation over the whole route table: every dashboard route is called by another account's person with the
+ * first account's ids. A route that is not classified here fails.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { makeManagementKey } from '@test/console/http/management/caller'
@@ -103,7 +103,7 @@ async function callSubject(person: Person, route: Route): Promise<number> {
 }
 
 describe('the table of routes', () => {
-  test('S21: each route is classified, and the table has no other route', () => {
+  test('S21: each route is classified here, and the table has no other route', () => {
     const routes = dashboardRoutesOf(gateway)
     expect(routes.filter((route) => classificationOf(route) === undefined).map(nameOf)).toEqual([])
     const known = new Set(routes.map(nameOf))
@@ -120,7 +120,7 @@ describe('the table of routes', () => {
 })
 
 describe('without a session', () => {
-  test('without a session every other route answers 401 and nothing else', async () => {
+  test('without a session, every route that needs one answers 401 and nothing else', async () => {
     const routes = dashboardRoutesOf(gateway).filter((route) => classificationOf(route)?.kind !== 'public')
     const statuses = await Promise.all(
       routes.map(async (route) => {
@@ -164,7 +164,7 @@ function classificationNamed(name: string): string | undefined {
 }
 
 describe("as another account's person", () => {
-  test('S21: the first account does not exist for another account', async () => {
+  test('S21: for another account’s person, the first account does not exist', async () => {
     for (const route of routesOf('subject')) {
       const status = await callSubject(eve, route)
       expect({ route: nameOf(route), isRefused: status === 404 || status === 403 }).toEqual({
@@ -174,7 +174,7 @@ describe("as another account's person", () => {
     }
   })
 
-  test('no answer contains data of the first account', async () => {
+  test('no answer to another account’s person contains data of the first account', async () => {
     const { customer, ...ids } = victim
     const secrets = [customer.accountId, customer.person.email, ...Object.values(ids)]
     for (const route of routesOf('own')) {

@@ -1,4 +1,4 @@
-/** The routes behind the pages of API keys: what each answers, what it refuses, and that it acts at once on every gateway. */
+/** The routes behind the API key pages: answers, refusals, and immediate effect on every gateway. */
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -78,7 +78,7 @@ describe('creating', () => {
     expect(gateway.logLines.join()).not.toContain(key.slice(8, -4))
   })
 
-  test('a new key accepts every limit, and the answer has them', async () => {
+  test('a new key can have every limit, and the answer shows them', async () => {
     const limits = {
       ...{ requestsPerMinute: 5, tokensPerMinute: 10_000, concurrency: 2, monthlyBudgetUsd: '0.001' },
       ...{ expiresAt: '2999-01-01T00:00:00.000Z', allowedModels: ['svc/alpha'] },
@@ -117,7 +117,7 @@ describe('creating', () => {
     ['no region at all', { regions: [] }, 'regions'],
     ['a region that is none', { regions: ['E U'] }, 'regions'],
   ]
-  test.each(bad)('a new key refuses %s, naming the field', async (_, body, param) => {
+  test.each(bad)('creating a key with %s is refused, naming the field', async (_, body, param) => {
     const before = (await list()).length
     const { status, body: refusal } = await person.json('POST', PATH, { name: 'test', ...body })
     expect(status).toBe(400)
@@ -125,7 +125,7 @@ describe('creating', () => {
     expect((await list()).length).toBe(before)
   })
 
-  test(`creating keys stops at ${MAX_KEYS_PER_ACCOUNT}`, async () => {
+  test(`creating keys stops at ${MAX_KEYS_PER_ACCOUNT} keys`, async () => {
     const collector = await signUpPerson(gateway)
     const { accountId } = collector.viewer
     const { sql } = gateway.gateway.database
@@ -140,7 +140,7 @@ describe('creating', () => {
 })
 
 describe('changing', () => {
-  test('a change keeps omitted fields, and applies on every gateway from the next request', async () => {
+  test('a key change keeps omitted fields, and applies on every gateway from the next request', async () => {
     const { key, item } = await create({ requestsPerMinute: 50 })
     for (const at of [gateway, twin]) expect(await call(key, at)).toBe(200)
     const changed = await person.json('PATCH', `${PATH}/${item.id}`, { name: 'Renamed', monthlyBudgetUsd: '0' })
@@ -165,7 +165,7 @@ describe('changing', () => {
     for (const at of [twin, gateway]) expect(await call(key, at)).toBe(200)
   })
 
-  test('an empty or invalid change is refused', async () => {
+  test('an empty or invalid key change is refused', async () => {
     const { item } = await create()
     for (const body of [{}, { status: 'active' }, { name: null }, { expiresAt: '2020-01-01' }]) {
       expect((await person.json('PATCH', `${PATH}/${item.id}`, body)).status).toBe(400)
@@ -174,7 +174,7 @@ describe('changing', () => {
 })
 
 describe('switching off and on, and deleting', () => {
-  test('deactivation, activation and deletion apply on every gateway from the next request', async () => {
+  test('deactivating, activating or deleting a key applies on every gateway from the next request', async () => {
     const { key, item } = await create()
     for (const at of [gateway, twin]) expect(await call(key, at)).toBe(200)
     expect(await person.json('POST', `${PATH}/${item.id}/deactivate`, {})).toMatchObject({
@@ -191,7 +191,7 @@ describe('switching off and on, and deleting', () => {
     expect((await person.json('POST', `${PATH}/${item.id}/activate`, {})).status).toBe(404)
   })
 
-  test('deactivation, activation and deletion are audited with their person', async () => {
+  test('deactivating, activating and deleting a key are audited with the person', async () => {
     const { item } = await create()
     await person.json('POST', `${PATH}/${item.id}/deactivate`, {})
     const { sql } = gateway.gateway.database
@@ -235,7 +235,7 @@ describe('a key’s page', () => {
     expect(Date.parse(listed?.lastUsedAt ?? '')).toBeGreaterThanOrEqual(beganMs)
   })
 
-  test('spending of another month is not counted in this month', async () => {
+  test('a key’s spending of another month is not counted in this month', async () => {
     const { item } = await create()
     const { sql } = gateway.gateway.database
     await sql`UPDATE api_keys SET spent_month_nano = 5, spent_month = 202501 WHERE id = ${item.id}`
@@ -251,7 +251,7 @@ describe('permissions', () => {
     ['POST', '/activate', {}],
     ['DELETE', '', undefined],
   ]
-  test.each(routes)('%s /:id%s is a 404 for another account, a 401 without a session', async (method, path, body) => {
+  test.each(routes)('%s /:id%s is a 404 for another account, 401 without a session', async (method, path, body) => {
     const { item } = await create()
     const address = `${PATH}/${item.id}${path}`
     expect((await stranger.json(method, address, body)).status).toBe(404)

@@ -1,4 +1,4 @@
-/** The catalogue as the page of models gets it: every model and tier, every price exact. */
+/** The catalogue for the models page: every model and tier, and every price exactly. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -53,7 +53,7 @@ test('models and tiers are listed in catalogue order, with decimal prices', asyn
   ])
 })
 
-test('the list has no provider secret and needs a session', async () => {
+test('the list of models has no provider secret, and needs a session', async () => {
   const answer = await person.fetch('/dashboard/api/models')
   const text = await answer.text()
   expect(text).not.toContain('canary')

@@ -1,4 +1,4 @@
-/** The overview route: a new account's first steps, then figures that agree with the ledger, and when to add credit. */
+/** The overview route: first steps of a new account, figures equal to the ledger's, and a hint when to add credit. */
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'

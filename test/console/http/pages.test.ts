@@ -1,4 +1,4 @@
-/** Pages of lists that were read whole: nothing is shown twice or left out, also where rows come and go between two pages. */
+/** Pages of lists that are loaded completely: each row is shown once, also while rows are added and removed. */
 import { expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { newestFirst, type Place, pageOf } from '@/console/http/pages'
@@ -55,7 +55,7 @@ test('rows are sorted by group, then order, then id', () => {
 })
 
 test.each(['', 'nonsense', btoa('[1,2]'), btoa('["a",1,"b"]'), btoa('[0,1,"a b"]'), btoa('[0,1.5,"a"]')])(
-  'no page has handed out the cursor %j',
+  'the cursor %j, which no page returned, is refused',
   (cursor) => {
     expect(() => pageOf([], { cursor }, itself)).toThrow('The cursor is not one of this list.')
   },

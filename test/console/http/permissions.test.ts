@@ -1,4 +1,4 @@
-/** Who may do what in an account, over the route table itself: every route, in every role, in one's own account and in another's. */
+/** Permissions in an account: every route, in every role, in one's own account and in another's. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -105,7 +105,7 @@ describe('every route of an account', () => {
     expect(others.filter(({ may }) => may !== undefined).map(nameOf)).toEqual([])
   })
 
-  test.each(ACCOUNT_ROLES)('%s may do what the table allows, and otherwise gets a 403', async (role) => {
+  test.each(ACCOUNT_ROLES)('%s may do what the table of permissions allows, and otherwise gets a 403', async (role) => {
     expect(await wrongAnswersTo(role)).toEqual([])
   })
 
@@ -116,7 +116,7 @@ describe('every route of an account', () => {
     expect(wrong).toEqual([])
   })
 
-  test('for people outside an account, each of its routes is a 404', async () => {
+  test('people outside an account get a 404 from each of its routes', async () => {
     const wrong: unknown[] = []
     for (const route of routes) {
       const { status, isForeign } = await call(stranger, route)
@@ -125,7 +125,7 @@ describe('every route of an account', () => {
     expect(wrong).toEqual([])
   })
 
-  test('every route of an account refuses a removed member at the next request', async () => {
+  test('every route of an account refuses a removed member from the next request on', async () => {
     const gone = await signUpPerson(gateway)
     const { sql } = gateway.gateway.database
     const { userId } = gone.viewer
@@ -177,7 +177,7 @@ describe('a developer', () => {
     [{ monthlyBudgetUsd: null }, 'monthlyBudgetUsd'],
     [{ requestsPerMinute: 11 }, 'requestsPerMinute'],
     [{ requestsPerMinute: null }, 'requestsPerMinute'],
-  ])('a developer raises no limit: %j', async (change, param) => {
+  ])('a developer cannot raise a limit: %j', async (change, param) => {
     const answer = await people.developer.json('PATCH', at(`keys/${theirs.item.id}`), change)
     expect(answer).toMatchObject({ status: 403, body: { error: { code: 'not_permitted', param } } })
   })
@@ -205,7 +205,7 @@ describe('a developer', () => {
     expect(entry?.actor_id).toBe(people.admin.viewer.userId)
   })
 
-  test('a developer’s key may not do more than a key without rules', async () => {
+  test('a developer’s key cannot be allowed more than a key without rules', async () => {
     const { body } = await people.developer.json('GET', at('keys'))
     const requestsPerMinute = (body as { defaults: { requestsPerMinute: number } }).defaults.requestsPerMinute + 1
     await gateway.gateway.database
@@ -236,7 +236,7 @@ describe('a developer', () => {
     expect(await (await developer.fetch(at('usage/export'))).text()).not.toContain(others.item.id)
   })
 
-  test('a developer sees all usage and failures if the account allows it, still no balance and no other keys', async () => {
+  test('if the account allows it, a developer sees all usage and failures, but no balance and no other keys', async () => {
     const { developer } = people
     const foreign = await ask(gateway, others.key)
     const failed = await failWith(others.key)
@@ -287,7 +287,7 @@ describe('a developer', () => {
   })
 })
 
-test('the billing role changes budgets of keys, but no other field', async () => {
+test('the billing role changes budgets of keys, but no other field of a key', async () => {
   const { body } = await people.admin.json('POST', `/dashboard/api/a/${accountId}/keys`, { name: 'robot' })
   const path = `/dashboard/api/a/${accountId}/keys/${(body as { item: { id: string } }).item.id}`
   expect((await people.billing.json('PATCH', path, { monthlyBudgetUsd: '100' })).status).toBe(200)

@@ -1,4 +1,4 @@
-/** Plain input that is odd: whatever people type, or send twice at once, is answered in our words and never by an internal error. */
+/** Unusual input: whatever people type, or send twice at once, never gives an internal error. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { cookieOf, type Person, signUpPerson } from '@test/support/person'
@@ -77,7 +77,7 @@ describe('an unusual e-mail address', () => {
 })
 
 describe('an unusual text', () => {
-  test.each(ODD_TEXTS)('%j as a name of a person or a key is stored or refused', async (name) => {
+  test.each(ODD_TEXTS)('%j as the name of a person or a key is stored or refused', async (name) => {
     const email = `${crypto.randomUUID()}@example.test`
     await expectPlainAnswer(await post(gateway, '/sign-up', { email, password: 'a horse on a battery', name }))
     expect((await person.json('PATCH', `${SESSION}/me`, { name })).status).toBeLessThan(500)
@@ -103,7 +103,7 @@ describe('an unusual text', () => {
     expect(gateway.logLines.filter((line) => line.includes('unexpected_error'))).toEqual([])
   })
 
-  test('a NUL anywhere in a body is refused with its field', async () => {
+  test('a NUL character anywhere in a body is refused with its field', async () => {
     const { status, body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: `a${NUL}b` })
     expect(status).toBe(400)
     expect(JSON.stringify(body)).toContain('NUL')

@@ -1,4 +1,4 @@
-/** The playground: a signed-in person's chat, held and paid like any other, under a key that can be switched off. */
+/** The playground: a signed-in person's chat, reserved and charged like any other, with a key that can be deactivated. */
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'bun:test'
 import { testPreparedBy } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -55,7 +55,7 @@ async function signUp(): Promise<void> {
 const test = testPreparedBy(signUp)
 
 describe('an answer', () => {
-  test('a playground answer is repeated for the same idempotency key, with its record, and charged once', async () => {
+  test('a playground answer is repeated for the same idempotency key, with its usage record, and charged once', async () => {
     const headers = { 'content-type': 'application/json', 'Idempotency-Key': 'play-1' }
     const first = await (await ask({}, { headers })).text()
     const again = await ask({}, { headers })
@@ -63,7 +63,7 @@ describe('an answer', () => {
     expect((await gateway.balance(person.viewer.accountId)).spent as number).toBe(150_000)
   })
 
-  test('a playground answer streams, has its provider, and ends in a record with the exact cost', async () => {
+  test('a playground answer streams, names its provider, and ends with a usage record of the exact cost', async () => {
     const response = await ask()
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toContain('text/event-stream')
@@ -84,19 +84,19 @@ describe('an answer', () => {
     expect(balance).toMatchObject({ available: nano(9_999_850_000), held: nano(0), spent: nano(150_000) })
   })
 
-  test('a whole playground answer has its cost in a header', async () => {
+  test('a playground answer that is not streamed has its cost in a header', async () => {
     const response = await ask({ stream: false })
     expect(response.headers.get('x-svc-cost-usd')).toBe('0.00015')
     expect(await response.json()).toMatchObject({ model: 'svc/alpha', usage: { total_tokens: 100 } })
   })
 
-  test('a tier’s playground answer names the chosen model', async () => {
+  test('a playground answer of a tier names the chosen model', async () => {
     const response = await ask({ model: 'auto-smart' })
     expect(response.headers.get('x-svc-model')).toBe('svc/alpha')
     expect(await response.text()).toContain('"cost_usd":"0.00015"')
   })
 
-  test('a stopped playground answer is charged for its part, and holds nothing', async () => {
+  test('a stopped playground answer is charged for the delivered part, and no credit stays held', async () => {
     const live = liveStream()
     gateway.upstream.respond(() => live.response)
     const controller = new AbortController()
@@ -110,14 +110,14 @@ describe('an answer', () => {
     expect(await gateway.balance(accountId)).toMatchObject({ held: nano(0) })
   })
 
-  test('a playground answer that the provider broke off has no record event', async () => {
+  test('a playground answer that the provider broke off has no usage record event', async () => {
     gateway.upstream.respond(() => eventStream(chatChunk({ content: 'Hel' })))
     const text = await (await ask()).text()
     expect(text).toContain('"error"')
     expect(text).not.toContain('usage_record')
   })
 
-  test('an API key’s answer has the record event only if asked for', async () => {
+  test('an API key’s answer has the usage record event only if requested', async () => {
     const { body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'own' })
     const chat = (headers: Record<string, string>) =>
       fetch(`${gateway.url}/v1/chat/completions`, {
@@ -160,7 +160,7 @@ describe('paying for the playground', () => {
     expect((await ask()).status).toBe(200)
   })
 
-  test('an account without credit gets no answer, and no provider is called', async () => {
+  test('an account without credit gets no playground answer, and no provider is called', async () => {
     const calls = gateway.upstream.calls.length
     person = await signUpPerson(gateway)
     expect(await refusal(await ask())).toMatchObject({ status: 402 })

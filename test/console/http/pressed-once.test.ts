@@ -1,4 +1,4 @@
-/** Changes that the pages send with a request key happen once, however often they are sent: each route that makes or moves something. */
+/** Changes that pages send with a request key happen once, however often they are sent: each route that makes or moves something. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -40,7 +40,7 @@ describe.each(MADE)('%s', (_, path, body, list) => {
     await owner.json('POST', `${OWN}/organisation`, { name: 'Engines Ltd', country: 'GB' })
   })
 
-  test('a change that is sent again after a lost answer is made once, and gets the same answer', async () => {
+  test('a change that is sent again after a lost answer is made once, and gets the first answer', async () => {
     const before = await countOf(owner, list)
     const first = await press(owner, path, body, 'press-1')
     expect(first).toMatchObject({ status: 200, replayed: null })
@@ -58,7 +58,7 @@ describe.each(MADE)('%s', (_, path, body, list) => {
   })
 })
 
-test('a refused change may be repeated with its request key; a different change with that key is refused', async () => {
+test('a refused change may be repeated with its request key; another change with that key is refused', async () => {
   const refused = await press(owner, `${OWN}/keys`, { name: '' }, 'press-3')
   expect(refused.status).toBe(400)
   expect(await press(owner, `${OWN}/keys`, { name: 'mended' }, 'press-3')).toMatchObject({ status: 200 })
@@ -74,7 +74,7 @@ test('a request key only works for the person who used it first', async () => {
   expect(theirs.text).not.toBe(first.text)
 })
 
-test('request keys work for administrators, and without a session nothing is stored', async () => {
+test('request keys work for administrators; without a session nothing is stored for them', async () => {
   const path = `/dashboard/api/admin/accounts/${owner.viewer.accountId}/suspend`
   const first = await press(administrator, path, { reason: 'for the test' }, 'press-5')
   const again = await press(administrator, path, { reason: 'for the test' }, 'press-5')

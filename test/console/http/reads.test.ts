@@ -1,4 +1,4 @@
-/** Reads of pages and by management keys take turns for each account, and those of others go on. */
+/** Reads by pages and management keys take turns within each account, and do not delay other accounts. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('an account that reads without pause waits for its own turn, by pages and keys; other accounts don’t wait', async () => {
+test('an account that reads constantly waits for its own turn, by pages and keys; other accounts do not wait', async () => {
   const { sql } = gateway.gateway.database
   const ada = await signUpPerson(gateway)
   const bob = await signUpPerson(gateway)

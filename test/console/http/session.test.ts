@@ -1,4 +1,4 @@
-/** Signing up, in and out over HTTP: what works, what is refused, and that an ended session stays ended. */
+/** Signing up, in and out over HTTP: successes, refusals, and that an ended session stays ended. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { cookieOf, personWith, signUpPerson } from '@test/support/person'
@@ -72,7 +72,7 @@ describe('signing up', () => {
     expect(cut.status).toBe(401)
   })
 
-  test('an operator’s account is given only to a confirmed address', async () => {
+  test('an account that an operator created is given only to a person with a confirmed address', async () => {
     const email = 'reserved@example.test'
     const { sql } = gateway.gateway.database
     await sql`INSERT INTO accounts (id, name, email, balance_nano) VALUES ('acct_reserved', 'Reserved', ${email}, 5)`
@@ -221,7 +221,7 @@ describe('passwords', () => {
     expect(await errorOf(again)).toMatchObject({ status: 400, code: 'invalid_link' })
   })
 
-  test('an old reset link is refused', async () => {
+  test('an expired reset link is refused', async () => {
     const person = await signUpPerson(gateway)
     await post(gateway, '/password/forgot', { email: person.email })
     const token = await loggedToken(gateway, person.email, 'reset-password')

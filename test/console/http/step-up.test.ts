@@ -1,4 +1,4 @@
-/** What stands between an administrator's session and the till: an authenticator app, and a proof that is still fresh. */
+/** An administrator needs an authenticator app, and a recent proof before moving money. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { cookieOf, type Person, personWith, signUpPerson } from '@test/support/person'
@@ -48,7 +48,7 @@ async function adjust(person: Person, usd = '1'): Promise<{ status: number; code
 }
 
 describe('an administrator without an authenticator app', () => {
-  test('an administrator without an app gets no administration page, and a hint how to set it up', async () => {
+  test('an administrator without an app gets no administration page, and a hint how to set up an app', async () => {
     const person = await signUpPerson(gateway, { role: 'admin', totp: 'unset' })
     for (const path of ['/orders', '/accounts', '/approvals', '/payments', '/health', '/audit', '/audit/chain']) {
       const { status, body } = await person.json('GET', `${ADMIN}${path}`)
@@ -115,7 +115,7 @@ describe('moving money', () => {
     expect(await adjust(person)).toEqual({ status: 403, code: 'step_up_required' })
   })
 
-  test('a proof in one browser does not count in another', async () => {
+  test('a proof in one browser does not count in another browser', async () => {
     const { person } = await administrator()
     const { sql } = gateway.gateway.database
     await letTimePass(person, 6)
@@ -124,7 +124,7 @@ describe('moving money', () => {
     expect(await adjust(person)).toEqual({ status: 403, code: 'step_up_required' })
   })
 
-  test('a member’s proof gives no rights', async () => {
+  test('a proof gives a member no administration rights', async () => {
     const member = await signUpPerson(gateway)
     expect((await member.json('POST', `${SESSION}/step-up`, { password: member.password })).status).toBe(200)
     expect((await member.json('POST', `${SESSION}/step-up`, { code: '123456' })).status).toBe(409)
@@ -133,7 +133,7 @@ describe('moving money', () => {
 })
 
 describe('the audit log', () => {
-  test('the audit log has the answer’s request id, and every sign-in', async () => {
+  test('the audit log has the request id of the answer, and every sign-in', async () => {
     const { person } = await administrator()
     const { accountId } = await gateway.customer('0')
     const body = { amount: '1', allowNegative: false, reason: REASON, key: crypto.randomUUID() }

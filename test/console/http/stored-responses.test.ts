@@ -1,4 +1,4 @@
-/** The route behind the settings of stored responses: what the account has, and that its choice is heeded by every gateway. */
+/** The settings of stored responses over HTTP: what the account has stored, and that every gateway follows its choice. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -68,7 +68,7 @@ test.each([-1, 1.5, '24', null, 87_601])('the storage time %p is refused', async
   expect((await choose(hours)).status).toBe(400)
 })
 
-test('turning storage off deletes existing answers, and other gateways soon follow', async () => {
+test('turning storage off deletes stored answers, and other gateways soon follow', async () => {
   const twin = await gateway.twin()
   const { kept } = await standing()
   expect(await isStored(twin)).toBe(true)

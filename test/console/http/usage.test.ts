@@ -1,4 +1,4 @@
-/** The usage routes through a whole gateway: real requests, exact sums, usage records, the export, and who may see what. */
+/** The usage routes of a whole gateway: real requests, exact sums, usage records, the export, and permissions. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -42,7 +42,7 @@ async function get<Body>(customer: SignedInCustomer, path: string): Promise<Body
 }
 
 describe('the list', () => {
-  test('the list has every charged request once, newest first, and its costs equal the ledger’s spending', async () => {
+  test('the list of requests has every charged request once, newest first, with costs equal to the ledger’s spending', async () => {
     const { items, nextCursor } = await get<List>(ada, '')
     expect(items.map((item) => item.requestId)).toEqual(requestIds.toReversed())
     expect(nextCursor).toBeNull()
@@ -57,7 +57,7 @@ describe('the list', () => {
     expect(charted).toBe(spent)
   })
 
-  test('the list comes page by page', async () => {
+  test('the list of requests has pages', async () => {
     const seen: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
       const page: List = await get(ada, `?limit=3${cursor && `&cursor=${cursor}`}`)
@@ -68,7 +68,7 @@ describe('the list', () => {
     expect(seen).toEqual(requestIds.toReversed())
   })
 
-  test('the list can be filtered by requested name, key, status and time', async () => {
+  test('the list of requests can be filtered by requested name, key, status and time', async () => {
     const ids = async (query: string) => (await get<List>(ada, query)).items.map((item) => item.requestId)
     expect(await ids('?requestedModel=auto-smart')).toEqual([requestIds[3] ?? ''])
     expect(await ids(`?key=${ada.keyId}&model=svc%2Falpha&status=ok&rule=usage`)).toHaveLength(7)
@@ -77,7 +77,7 @@ describe('the list', () => {
     expect(await ids('?from=2020-01-01T00:00:00Z&to=2020-02-01T00:00Z')).toEqual([])
   })
 
-  test('an invalid filter is refused with its field', async () => {
+  test('an invalid filter of requests is refused with its field', async () => {
     for (const [query, param] of [
       ['from=yesterday', 'from'],
       ['from=2026-13-01T00:00:00Z', 'from'],
@@ -101,7 +101,7 @@ describe('the list', () => {
 })
 
 describe('a usage record', () => {
-  test('a record explains the charge to the nano-USD', async () => {
+  test('a usage record explains the charge to the nano-USD', async () => {
     const body = await get<Record<string, unknown>>(ada, `/requests/${requestIds[0]}`)
     const { spent } = await gateway.balance(ada.accountId)
     expect(spent).toBeGreaterThan(0)
@@ -120,7 +120,7 @@ describe('a usage record', () => {
     expect((body.records as unknown[]).length).toBe(1)
   })
 
-  test('a record lists tool charges beside token charges', async () => {
+  test('a usage record lists tool charges beside token charges', async () => {
     const { accountId, keyId } = ada
     const usage = { uncached: 10, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 5, reasoning: 0 }
     const tools = [{ name: 'web_search', uses: 3, cost: nano(30_000_000) }]
@@ -142,7 +142,7 @@ describe('a usage record', () => {
     })
   })
 
-  test('a late correction is added to its charge, found by either id', async () => {
+  test('a late correction is added to its charge, and found by either id', async () => {
     const facts = { requestId: 'req_late', usage: { ...usageRecord().facts.usage, uncached: 1, cacheRead: 0 } }
     const { accountId, keyId } = ada
     const holdId = 'req_late'
@@ -202,7 +202,7 @@ describe('another account', () => {
 })
 
 describe('the export', () => {
-  test('the export is a CSV file of all matches with exact amounts', async () => {
+  test('the export is a CSV file of all matching requests with exact amounts', async () => {
     const response = await ada.person.fetch(
       '/dashboard/api/a/:accountId/usage/export?rule=usage&status=ok&from=2020-01-01T00:00:00Z',
     )

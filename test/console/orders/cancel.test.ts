@@ -1,4 +1,4 @@
-/** Cancelling an order at a provider that closes its page, and sends a message about that. */
+/** Cancelling an order at a provider that closes its payment page and sends an event about it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { applyDeposit } from '@/console/orders/deposits/apply-event'
 import { createSandboxProvider } from '@/console/orders/deposits/sandbox-deposit'
@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => open.close())
 
-test('an order is cancelled if the provider tells of the closed page before it answers', async () => {
+test('an order is cancelled even if the provider’s event about the closed page arrives before its answer', async () => {
   const accountId = await open.account()
   const { orderId } = await open.order(accountId, { method: 'deposit' })
   const outcome = await open.orders.cancel({ orderId, accountId, actor: CUSTOMER })
@@ -35,7 +35,7 @@ test('an order is cancelled if the provider tells of the closed page before it a
   expect(again).toMatchObject({ kind: 'not_pending', order: { state: 'cancelled' } })
 })
 
-test('an order whose time is up expires instead', async () => {
+test('an order past its time limit expires instead of being cancelled', async () => {
   const accountId = await open.account()
   const { orderId } = await open.order(accountId, { method: 'deposit' })
   open.clock.advance(open.deps.methods.deposit?.lifetimeMs ?? 0)

@@ -1,4 +1,4 @@
-/** Payments: what fits is credited exactly once, everything else is kept and credits nothing. */
+/** Payments: a payment that matches its order is credited exactly once; any other is stored without credit. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { createOutboxWorker } from '@/accounts/outbox'
@@ -38,7 +38,7 @@ describe('a payment that matches its order', () => {
   })
 
   test.each(['svc-xxxx-yyyy', 'svc xxxx yyyy', 'SVCXXXXYYYY', 's v c - x x x x - y y y y'])(
-    'a payment is recognised by a reference written as %s',
+    'an order reference in a payment is recognised if written as %s',
     async (form) => {
       const order = await world.order(accountId)
       const characters = order.reference.replace(/[^A-Z0-9]/g, '').slice(3)
@@ -129,7 +129,7 @@ describe('a payment that does not match', () => {
     expect(await world.orders.confirmPayment(both)).toMatchObject({ kind: 'unmatched', reason: 'unknown_reference' })
   })
 
-  test('a payment from one provider for an order with another way to pay is stored', async () => {
+  test('a payment from a provider for an order with another payment method is stored', async () => {
     const deposit = await world.order(accountId, { method: 'deposit' })
     const stranger = noticeOf(deposit, { source: 'deposit:stranger' })
     expect(await world.orders.confirmPayment(stranger)).toMatchObject({ kind: 'unmatched', reason: 'wrong_source' })
@@ -146,7 +146,7 @@ describe('a payment that does not match', () => {
     expect(await world.money(accountId)).toEqual(everywhere(5_000))
   })
 
-  test('a payment of a cancelled or expired order is stored, also before the worker ran', async () => {
+  test('a payment of a cancelled or expired order is stored, even before the expiry worker ran', async () => {
     const [cancelled, expired] = [await world.order(accountId), await world.order(accountId)]
     await world.orders.cancel({ orderId: cancelled.orderId, actor: ADMINISTRATOR })
     const late = await world.orders.confirmPayment(noticeOf(cancelled))

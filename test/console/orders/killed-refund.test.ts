@@ -1,4 +1,4 @@
-/** A process is killed at each step of a refund: the credit is gone exactly where the history has the refund. */
+/** A process is killed at each step of a refund: the credit is removed exactly if the history has the refund. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'

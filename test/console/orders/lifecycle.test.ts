@@ -1,4 +1,4 @@
-/** An order from its creation to its end: limits, cancelling, claiming, expiring, and reading it back. */
+/** An order from creation to end: limits, cancelling, "I have paid", and expiry. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { until } from '@test/support/until'
@@ -87,7 +87,7 @@ describe('a new order', () => {
     expect((await world.orders.create(wanted)).kind).toBe('created')
   })
 
-  test('an order beyond an account’s daily maximum is refused, whatever happened to earlier ones', async () => {
+  test('an order beyond an account’s daily maximum is refused, whatever the state of earlier orders', async () => {
     for (let index = 0; index < MAX_ORDERS_PER_DAY; index++) {
       const { orderId } = await world.order(accountId)
       await world.orders.cancel({ orderId, actor: CUSTOMER })

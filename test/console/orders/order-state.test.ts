@@ -1,4 +1,4 @@
-/** The table of states: what may follow what, and nothing else. */
+/** The table of order states: which state may follow which. */
 import { describe, expect, test } from 'bun:test'
 import { nextState, type OrderStep } from '@/console/orders/order-state'
 import { ORDER_STATES } from '@/db/orders-schema'

@@ -1,4 +1,4 @@
-/** Whatever happens to orders in whatever order, the account has exactly what was paid less what was refunded. */
+/** Random events of orders in any order: the account has exactly what was paid less what was refunded. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { noticeOf, type OrdersFixture, openOrders, STATEMENT } from './fixture'

@@ -1,4 +1,4 @@
-/** References: found in whatever a bank makes of them, and never mistaken for one another. */
+/** Order references: found however a bank formats them, and never mistaken for one another. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { findReferences, newReference } from '@/console/orders/reference'

@@ -1,4 +1,4 @@
-/** Refunds while requests spend and the database is slow, or their process dies: the account pays for one of the two, never for both. */
+/** Refunds while requests spend, the database is slow, or the process dies: the credit is either spent or refunded. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createCredits } from '@/accounts/credits'
 import { createUser } from '@/accounts/users'
@@ -92,7 +92,7 @@ describe('a process that crashes', () => {
     expect(await world.check()).toEqual([])
   })
 
-  test('if a process crashes before the commit, the credit stays, and is withheld until the database notices', async () => {
+  test('if a process crashes before the commit, the credit stays withheld until the database ends the transaction', async () => {
     const order = await paidOrder(2_000)
     const withheld = Promise.withResolvers<void>()
     const death = Promise.withResolvers<never>()

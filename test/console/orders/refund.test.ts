@@ -1,4 +1,4 @@
-/** Refunds and decisions about payments: never more than was paid, never twice, and below zero only when told. */
+/** Refunds and decisions about payments: never more than was paid, never twice, and below zero only if allowed. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createOrders } from '@/console/orders/orders'
 import type { Order, Payment } from '@/console/orders/types'
@@ -52,7 +52,7 @@ describe('a refund', () => {
     })
   })
 
-  test('a refund with the same key happens once', async () => {
+  test('a refund sent twice with the same request key happens once', async () => {
     const order = await paidOrder()
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => refund(order, 1_000, 'same')))
     expect(outcomes.filter(({ kind }) => kind === 'refunded')).toHaveLength(1)
@@ -74,7 +74,7 @@ describe('a refund', () => {
     expect((await world.fixture.ledger.readBalance(accountId))?.available).toBe(nano(-30_000_000_000))
   })
 
-  test('a refund of two orders at once does not go below zero', async () => {
+  test('concurrent refunds of two orders do not lead below zero', async () => {
     const orders = [await paidOrder(), await paidOrder(), await paidOrder()]
     await hold(90)
     const outcomes = await Promise.all(orders.map((order, index) => refund(order, 5_000, `r ${index}`)))
@@ -82,7 +82,7 @@ describe('a refund', () => {
     expect((await world.fixture.ledger.readBalance(accountId))?.available).toBe(nano(10_000_000_000))
   })
 
-  test('refunds that the ledger has not yet received count', async () => {
+  test('refunds that the ledger has not received yet count towards the balance', async () => {
     const [first, second] = [await paidOrder(), await paidOrder()]
     await hold(60)
     const ledger = { ...world.deps.ledger, credit: () => Promise.reject(new Error('down')) }
@@ -126,7 +126,7 @@ describe('an unmatched payment', () => {
     })
   })
 
-  test('an unmatched payment in another currency needs an amount; one in dollars cannot become larger', async () => {
+  test('an unmatched payment in another currency needs an amount; a dollar payment cannot be raised', async () => {
     const order = await world.order(accountId)
     const euros = await unmatched(order, { currency: 'EUR' })
     expect(await credit(euros, order)).toEqual({ kind: 'amount_required' })

@@ -1,4 +1,4 @@
-/** Signatures against the reference implementation, and time against a clock that the test turns. */
+/** Webhook signatures, compared with the reference implementation, and their time limits on a simulated clock. */
 import { describe, expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
 import {
@@ -33,7 +33,7 @@ describe('createWebhookVerifier', () => {
     expect(verifier.verify(ahead(WEBHOOK_TOLERANCE_SECONDS + 1), '')).toBe('outside_tolerance')
   })
 
-  test('each configured webhook secret is accepted, and no other', () => {
+  test('each configured webhook secret is accepted, and no other secret', () => {
     const clock = testClock()
     const message = { id: 'msg_1', at: new Date(clock.now()), body: '{}' }
     const both = createWebhookVerifier([SECRET, OLDER], clock)

@@ -1,4 +1,4 @@
-/** The export below HTTP: its end is told once however it comes, and reads that fail are answered in words. */
+/** The export below HTTP: its end is reported once, and failed reads get a clear error. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -52,7 +52,7 @@ describe('exportRecords', () => {
     expect(log).toEqual(['end'])
   })
 
-  test('an export ends once if the reader disconnects', async () => {
+  test('an export reports its end once if the reader disconnects', async () => {
     const { log, onEnd } = watchEnds()
     const reader = exportRecords(pagesOf(ALL), csv, onEnd).getReader()
     await reader.read()
@@ -60,7 +60,7 @@ describe('exportRecords', () => {
     expect(log).toEqual(['end'])
   })
 
-  test('an export ends once if the reader reads nothing', async () => {
+  test('an export reports its end once if the reader never reads', async () => {
     const { log, onEnd } = watchEnds()
     const unread = exportRecords(pagesOf(ALL), csv, onEnd, 1)
     await until(() => log.length === 1, 'it to end')

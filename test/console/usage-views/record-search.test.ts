@@ -1,4 +1,4 @@
-/** The usage list and its sums against a plain list in memory: any records, any filter, any page size. */
+/** The usage list and its sums, compared with a plain list in memory: any records, filter and page size. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
@@ -64,7 +64,7 @@ describe('searchRecords', () => {
     })
   })
 
-  test('searchRecords stops at its time limit, and says how far it has searched', async () => {
+  test('searchRecords stops at its time limit, and reports how far it has searched', async () => {
     const accountId = 'acct_slow'
     const records = Array.from({ length: 30 }, (_, index) =>
       usageRecord({ accountId, seq: index + 1, atMs: NOON_MS - (index % 10) * 86_400_000, keyId: `key_${index % 3}` }),

@@ -1,4 +1,4 @@
-/** What an account looks up of its usage: in turns, so that nobody else's pages wait for one who looks up much. */
+/** Usage look-ups of an account take turns, so that other accounts' pages do not wait. */
 import { expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { GatewayError } from '@/chat/error'

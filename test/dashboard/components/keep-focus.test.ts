@@ -1,4 +1,4 @@
-/** Where the focus goes when the button that was pressed has gone, by the keyboard alone. The dialogs of keyboard.test.ts show more of it. */
+/** Where the focus moves after the pressed button has disappeared, by keyboard. keyboard.test.ts shows more for dialogs. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { signInAgain } from '@test/console/http/support'
 import { fillIn, goRound, hasFocus, keepKey, tabTo, takeFirst } from '@test/dashboard/pages/keyboard'
@@ -23,7 +23,7 @@ afterAll(() => gateway.stop())
 const open = (path: string): Promise<Page> =>
   browser.open(`/dashboard${path}`, { url: gateway.url, cookie: owner.cookie })
 
-test('the focus moves to the heading of the keys, after the first key', async () => {
+test('after the first key is created, the focus moves to the heading of the keys', async () => {
   const page = await open('/keys')
   await tabTo(page, page.getByRole('button', { name: 'Create your first key' }))
   await page.keyboard.press('Enter')
@@ -37,7 +37,7 @@ test('the focus moves to the heading of the keys, after the first key', async ()
   expect(await hasFocus(page.getByRole('button', { name: 'Create key' }))).toBe(true)
 })
 
-test('the focus moves to the heading of the members, after the account became an organisation', async () => {
+test('after the account became an organisation, the focus moves to the heading of the members', async () => {
   const page = await open('/members')
   await page.getByLabel('Company name').fill('Engines Ltd')
   await page.getByRole('combobox', { name: 'Country' }).fill('gb')
@@ -51,7 +51,7 @@ test('the focus moves to the heading of the members, after the account became an
   await until(() => hasFocus(page.getByRole('heading', { name: 'Members' })), 'the focus to be at the heading')
 })
 
-test('the focus moves from session to session, and to the heading after the last one', async () => {
+test('after a session is ended, the focus moves to the next session, and after the last one to the heading', async () => {
   for (let count = 0; count < 2; count++) await signInAgain(gateway, owner)
   const page = await open('/settings')
   const ends = page.getByRole('button', { name: /^End the session of/ })
@@ -70,7 +70,7 @@ test('the focus moves from session to session, and to the heading after the last
   }
 })
 
-test('the focus moves to the title of a page opened by a link', async () => {
+test('after a page is opened by a link, the focus moves to its title', async () => {
   await owner.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'Robot' })
   const page = await open('/keys')
   await tabTo(page, page.getByRole('link', { name: 'Robot' }))
@@ -78,7 +78,7 @@ test('the focus moves to the title of a page opened by a link', async () => {
   await until(() => hasFocus(page.getByRole('heading', { name: 'Robot', level: 1 })), 'the focus to be at the title')
 })
 
-test('the focus moves to the heading of a saved section without further changes', async () => {
+test('after a section is saved, the focus moves to the section’s heading', async () => {
   const page = await open(`/a/${owner.viewer.accountId}/settings`)
   await tabTo(page, page.getByRole('combobox', { name: 'Keep responses for' }))
   await page.keyboard.press('Enter')
@@ -96,7 +96,7 @@ test('the focus moves to the heading of a saved section without further changes'
   await until(() => hasFocus(page.getByRole('heading', { name: 'Stored responses' })), 'the focus to be at the heading')
 })
 
-test('after saving the focus moves to the form’s heading, and after a refusal back to its button', async () => {
+test('after saving, the focus moves to the form’s heading, and after a refusal back to the form’s button', async () => {
   const page = await open('/settings')
   const save = page.getByRole('button', { name: 'Save name' })
   for (const isRefused of [true, false]) {

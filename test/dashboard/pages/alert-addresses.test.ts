@@ -1,4 +1,4 @@
-/** Further addresses for alerts in a real browser: adding one, what waits for confirmation, the page of the mail's link, and removing it. */
+/** Further addresses for alerts in Chromium: adding, confirming by the mailed link, and removing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { signInAgain } from '@test/console/http/support'
 import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'

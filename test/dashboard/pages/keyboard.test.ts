@@ -1,7 +1,4 @@
-/**
- * Every dialog of an account's pages by the keyboard alone: it is come to and opened, the focus goes round in it, Escape leaves it and
- * gives the focus back, and it is filled in and sent.
- */
+/** Every dialog of an account's pages by keyboard: opening it, moving the focus within it, leaving it by Escape, and sending it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { storeBatch } from '@test/people/batches/stored'
 import { testBrowser } from '@test/support/browser'

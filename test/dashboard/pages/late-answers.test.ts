@@ -1,4 +1,4 @@
-/** Pages whose answers come late, or overtake each other, as they do where a machine is busy: what is shown at the end is what holds. */
+/** Pages whose answers arrive late or in another order: at the end they show the current state. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -48,7 +48,7 @@ test('an invitation sent while the list loads is in the list', async () => {
   await page.getByRole('listitem').filter({ hasText: 'ada@example.test' }).waitFor()
 })
 
-test('switches pressed one after the other keep their state, whichever answer comes last', async () => {
+test('switches pressed one after the other keep their state, whichever answer arrives last', async () => {
   const page = await openModels()
   await menu(page, 'Alerts')
   const [budgets, weekly] = ['Budgets', 'Usage of the week'].map((name) => page.getByRole('switch', { name }))

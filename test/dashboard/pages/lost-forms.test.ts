@@ -1,4 +1,4 @@
-/** What a person typed into a form stays: when the session ends, and when they leave the page by mistake. */
+/** Text typed into a form stays if the session ends, or if the page is left by mistake. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -75,7 +75,7 @@ test('leaving a changed form by a link asks first', async () => {
   await page.getByRole('heading', { name: 'Budgets', exact: true }).waitFor()
 })
 
-test('leaving a changed form by the back button asks first', async () => {
+test('leaving a changed form by the browser’s back button asks first', async () => {
   const page = await changeName()
   await page.evaluate(() => history.back())
   const question = dialogs(page).filter({ hasText: 'Leave without saving?' })

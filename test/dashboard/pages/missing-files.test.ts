@@ -1,4 +1,4 @@
-/** Pages whose file can't be fetched, as in a tab that was open during an upgrade: one reload, then words and a way to try again. */
+/** Pages whose script file cannot be loaded, as in a tab that was open during an upgrade: one reload, then an explanation. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -32,7 +32,7 @@ async function openModels(): Promise<Page> {
 const toBudgets = (page: Page) => page.getByRole('link', { name: 'Budgets', exact: true }).click()
 const budgets = (page: Page) => page.getByRole('heading', { name: 'Budgets', exact: true, level: 1 }).waitFor()
 
-test('a page whose file failed to load once reloads by itself', async () => {
+test('a page whose script file failed to load once reloads by itself', async () => {
   const page = await openModels()
   let loads = 0
   await refuseNewScripts(page, () => loads === 0)
@@ -42,7 +42,7 @@ test('a page whose file failed to load once reloads by itself', async () => {
   expect(loads).toBe(1)
 })
 
-test('a page whose file is missing says so, and its button tries again', async () => {
+test('a page whose script file is missing says so, and its button tries again', async () => {
   const page = await openModels()
   let isBroken = true
   await refuseNewScripts(page, () => isBroken)
@@ -55,7 +55,7 @@ test('a page whose file is missing says so, and its button tries again', async (
   await budgets(page)
 })
 
-test('a public page whose file is missing also says so', async () => {
+test('a public page whose script file is missing also says so', async () => {
   const page = await browser.open('/dashboard/sign-in', { url: gateway.url })
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   let isBroken = true

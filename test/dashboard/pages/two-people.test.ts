@@ -1,4 +1,4 @@
-/** Two people at one form: what a colleague saved meanwhile is not overwritten, what was typed stays, and one click takes either. */
+/** Two people edit one form: a colleague's saved change is not overwritten, typed text stays, and one click takes either. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -58,7 +58,7 @@ async function bothEdit(width?: number) {
 }
 
 describe('a key that two people edit', () => {
-  test('a click saves what was typed, and the colleague’s other changes stay', async () => {
+  test('one click saves the typed text, and the colleague’s other changes stay', async () => {
     const { mine, dialog, both } = await bothEdit()
     await expectAccessible(mine)
     expect(await dialog.getByLabel('Monthly budget').inputValue()).toBe('25')
@@ -69,7 +69,7 @@ describe('a key that two people edit', () => {
     })
   })
 
-  test('a click takes what the colleague saved, on a phone too', async () => {
+  test('one click takes what the colleague saved, on a phone too', async () => {
     const { mine, dialog, both } = await bothEdit(360)
     await expectAccessible(mine)
     await press(both, 'Take what was saved')
@@ -83,7 +83,7 @@ describe('a key that two people edit', () => {
   })
 })
 
-test('the rules for all keys: what was typed stays beside what a colleague saved, and either can be taken', async () => {
+test('the form of rules for all keys shows typed text beside what a colleague saved, and either can be taken', async () => {
   const page = await open(`/a/${person.viewer.accountId}/settings`)
   const age = page.getByLabel('Greatest age of a key, in days')
   const form = page.locator('form').filter({ has: age })
@@ -103,7 +103,7 @@ test('the rules for all keys: what was typed stays beside what a colleague saved
   expect(await age.inputValue()).toBe('50')
 })
 
-test('the allowed addresses: a colleague’s list is not overwritten', async () => {
+test('the form of allowed addresses does not overwrite a colleague’s list', async () => {
   const page = await open(`/a/${person.viewer.accountId}/settings`)
   const field = page.getByLabel('Addresses and networks')
   const form = page.locator('form').filter({ has: field })
@@ -115,7 +115,7 @@ test('the allowed addresses: a colleague’s list is not overwritten', async () 
   expect(await shown('/allowed-addresses')).toMatchObject({ allowedAddresses: theirs })
 })
 
-test('a member’s key rules: what was typed stays beside what a colleague saved, and either can be taken', async () => {
+test('the form of a member’s key rules shows typed text beside what a colleague saved, and either can be taken', async () => {
   await person.json('POST', `${IN_ACCOUNT}/organisation`, { name: 'Engines Ltd', country: 'GB' })
   const rules = `/members/${person.viewer.userId}/key-policy`
   const theirs = (policy: object) => person.json('PUT', `${IN_ACCOUNT}${rules}`, policy)
@@ -148,7 +148,7 @@ test('a member’s key rules: what was typed stays beside what a colleague saved
   expect(await shown(rules)).toMatchObject({ allowedModels: null, allowedProviders: ['provider1'] })
 })
 
-test('a budget that a colleague changed meanwhile is shown with what was typed', async () => {
+test('a budget that a colleague changed meanwhile is shown beside the typed text', async () => {
   const page = await open('/budgets')
   const { accountId } = person.viewer
   await page.getByRole('button', { name: 'Edit the budget of This account' }).click()

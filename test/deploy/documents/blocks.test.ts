@@ -1,4 +1,4 @@
-/** Every command of the documents runs in a test, or is listed with the reason why not; those that no other test runs are run here. */
+/** Every command of the documents runs in a test or is listed with a reason. Commands that no other test runs are run here. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { copyFile, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -25,19 +25,19 @@ afterAll(async () => {
   await rm(FOLDER, { recursive: true, force: true })
 })
 
-test('each code block is run by a test, or listed with a reason', () => {
+test('each code block of the documents is run by a test, or listed with a reason', () => {
   expect(blocks.length).toBeGreaterThan(90)
   expect(blocks.filter((block) => !ruleOf(block)).map(place)).toEqual([])
 })
 
-test('each rule matches a block, and each named test exists', () => {
+test('each rule for code blocks matches a block, and each named test exists', () => {
   const used = new Set(blocks.map(ruleOf))
   expect(RULES.filter((rule) => !used.has(rule))).toEqual([])
   const named = RULES.flatMap((rule) => ('by' in rule ? [rule.by] : []))
   expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
 })
 
-test('a block that no rule covers is reported', () => {
+test('a code block that no rule covers is reported', () => {
   const [block] = blocksIn('README.md', 'Do\n\n```sh\nrm -rf something\n```\n')
   expect(block && { ...block, rule: ruleOf(block) }).toEqual({
     ...{ document: 'README.md', line: 3, info: 'sh', text: 'rm -rf something\n' },

@@ -1,4 +1,4 @@
-/** The manifests fit the gateway and each other: settings, ports, probes, times, labels, metrics, rights. */
+/** The Kubernetes manifests match the gateway and each other: settings, ports, probes, times, labels, metrics, rights. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { readExample } from '@test/deploy/compose-file'
@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('the base lists each of its files, and the example has every file that pods read', () => {
+test('the manifests’ base lists each of its files, and the example has every file that pods read', () => {
   expect(base?.resources.toSorted()).toEqual(manifestFiles().toSorted())
   expect(example?.resources).toEqual(['../base'])
   const made = [
@@ -65,7 +65,7 @@ describe('the settings', () => {
       expect(known).toContain(line.split('=')[0] ?? '')
   })
 
-  test('with completed secrets the settings start in production, and contain no secret', async () => {
+  test('the completed settings of the manifests start in production, and contain no secret', async () => {
     expect(Object.entries({ ...secrets, ...migrator, ...providerKeys }).filter(([, value]) => value !== '')).toEqual([])
     const wanted = [...(await readExample())].filter(([, { value, isSet }]) => isSet && value === '')
     const elsewhere = /_PASSWORD$|^PUBLIC_URL$/
@@ -83,7 +83,7 @@ describe('the settings', () => {
     expect(loaded).toMatchObject({ kind: 'loaded', config: { isProduction: true, host: '0.0.0.0', port: 3000 } })
   })
 
-  test('the settings name the catalogue’s mount path', () => {
+  test('the settings of the manifests name the catalogue’s mount path', () => {
     const mount = container.volumeMounts.find(({ name }) => name === 'catalog')
     const [file] = example?.configMapGenerator.flatMap(({ files = [] }) => files) ?? []
     expect(settings.CATALOG).toBe(`${mount?.mountPath}/${file}`)
@@ -113,7 +113,7 @@ describe('a pod', () => {
     expect(container.readinessProbe.httpGet.path).toBe('/readyz')
   })
 
-  test('a pod gets no traffic before its port closes, and is killed only after its full time', () => {
+  test('a stopping pod gets no new requests before its port closes, and is killed only after its full grace period', () => {
     const { periodSeconds, failureThreshold, timeoutSeconds } = container.readinessProbe
     const noticedMs = (periodSeconds * failureThreshold + timeoutSeconds) * 1000
     const drainMs = Number(settings.DRAIN_DELAY_MS)
@@ -134,7 +134,7 @@ describe('a pod', () => {
     expect([...given, ...mounted]).not.toContain('svc-gateway-migrator')
   })
 
-  test('a pod has no privileges, as the namespace demands, and writes nothing permanent', () => {
+  test('a pod has no privileges, as the namespace requires, and writes nothing permanent', () => {
     expect(theOne(manifests, 'Namespace').metadata.labels).toEqual({
       'pod-security.kubernetes.io/enforce': 'restricted',
     })
@@ -156,7 +156,7 @@ describe('a pod', () => {
 })
 
 describe('selectors', () => {
-  test('selectors match the pods of the deployment', () => {
+  test('selectors in the manifests match the pods of the deployment', () => {
     const selectors = [
       deployment.selector.matchLabels,
       theOne(manifests, 'Service').spec.selector,
@@ -194,7 +194,7 @@ describe('selectors', () => {
   })
 })
 
-test('the autoscaler uses a series that each gateway has, and scales down slowly', async () => {
+test('the autoscaler uses a metric that each gateway has, and scales down slowly', async () => {
   const [streams] = theOne(manifests, 'HorizontalPodAutoscaler').spec.metrics
   const name = streams?.pods?.metric.name ?? ''
   expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(new RegExp(`^${name}(\\{.*\\})? 0$`, 'm'))
@@ -208,7 +208,7 @@ test('the autoscaler uses a series that each gateway has, and scales down slowly
   expect((scaleDown.policies[0]?.periodSeconds ?? 0) * 1000).toBeGreaterThan(leastMs)
 })
 
-test('streams are not buffered and may be long, with either nginx controller', () => {
+test('either nginx controller passes streams on unbuffered, and lets them be long', () => {
   const annotations = theOne(manifests, 'Ingress').metadata.annotations ?? {}
   const told = (key: string) => [
     annotations[`nginx.ingress.kubernetes.io/${key}`],

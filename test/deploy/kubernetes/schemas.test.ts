@@ -1,4 +1,4 @@
-/** The manifests are what Kubernetes takes: the strict schemas of its oldest and newest version here refuse nothing. */
+/** The manifests are valid by the strict schemas of the oldest and newest supported Kubernetes version. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -78,7 +78,7 @@ describe.skipIf(!python)('the schemas of Kubernetes', () => {
   )
 })
 
-test('the example contains only what an installation needs', async () => {
+test('the example overlay contains only what an installation needs', async () => {
   expect([...new Bun.Glob('*').scanSync(EXAMPLE)].toSorted()).toEqual([
     'kustomization.yaml',
     'migrator.env',

@@ -1,4 +1,4 @@
-/** A stranger follows the page on deployment to three machines, made of processes: it sells, outlives its losses, and restarts unnoticed. */
+/** Follows the deployment page with three simulated machines: it serves customers, survives failures, and restarts unnoticed. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

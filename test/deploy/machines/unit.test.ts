@@ -1,4 +1,4 @@
-/** The units for systemd: accepted by systemd's own judge, and with the time that a gateway needs to leave. */
+/** The systemd units: valid by systemd's own check, with enough time for a gateway to stop. */
 import { expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const readUnit = (name: (typeof UNITS)[number]) => Bun.file(join(ROOT, 'deploy',
 const text = await readUnit('svc-gateway.service')
 const migration = await readUnit('svc-gateway-migrate.service')
 
-test.skipIf(!judge)('systemd accepts the unit without a warning', async () => {
+test.skipIf(!judge)('systemd accepts each unit without a warning', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-unit-'))
   const paths = UNITS.map((name) => join(folder, name))
   for (const [index, name] of UNITS.entries()) {

@@ -1,4 +1,4 @@
-/** The alerts: promtool accepts them, each fires where it has to and none if all is well, and each says where to read on. */
+/** The alert rules: valid by promtool, each fires for its own fault only, and each links to its documentation. */
 import { describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

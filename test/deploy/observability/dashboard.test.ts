@@ -1,4 +1,4 @@
-/** The dashboard: Grafana's own types accept it, promtool every query of it, and what is mounted and provisioned is what it needs. */
+/** The Grafana dashboard: valid by Grafana's types and promtool, and provisioned with what it needs. */
 import { describe, expect, test } from 'bun:test'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'

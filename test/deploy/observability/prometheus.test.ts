@@ -1,4 +1,4 @@
-/** A real Prometheus scrapes a real gateway of several processes: what rules and dashboard name is there, and an alert fires where Redis dies. */
+/** A real Prometheus scrapes a real gateway of several processes: every named series exists, and an alert fires when Redis dies. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Credentials of AWS as a provider's entry names them: where they are asked for, how often, and what a refusal of them leads to. */
+/** AWS credentials of a provider entry: their sources, how often they are fetched, and what a refusal leads to. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -164,7 +164,7 @@ test('E17: fifty concurrent first calls fetch credentials once', async () => {
   expect(endpoint.calls).toHaveLength(1)
 })
 
-test('E17: an unreachable endpoint, or one without credentials, stops the call, and the error has no secret', async () => {
+test('E17: if an endpoint is unreachable or has no credentials, the call fails, and the error has no secret', async () => {
   const upstream = serve(accepted)
   const bodies = [
     new Response(`no ${SECRET}`, { status: 500 }),
@@ -217,7 +217,7 @@ describe('a refusal by AWS', () => {
     expect(await isSignedBy(upstream.calls[1], upstream, KEYS)).toBe(true)
   })
 
-  test('a call refused for its time although the clock is correct is not repeated', async () => {
+  test('a call refused for its time although our clock is correct is not repeated', async () => {
     const upstream = serve(() => refusing('InvalidSignatureException', { date: new Date().toUTCString() }))
     await callTarget(target(upstream, KEYS))
     expect(upstream.calls).toHaveLength(1)
@@ -260,7 +260,7 @@ test('E10: the service in the signature follows from the address, unless the ent
   expect(upstream.calls[0]?.headers.get('authorization')).toContain('/bedrock-mantle/')
 })
 
-test('E1: an entry without region, or with additional keys, is refused by name', () => {
+test('E1: an entry without region, or with two kinds of credentials, is refused by name', () => {
   const entry = { format: 'messages', baseUrl: 'https://example.com' }
   expect(() => targetOfEntry({ ...entry, auth: { type: 'aws', ...KEYS } })).toThrow('providers.cloud.auth')
   expect(() => targetOfEntry({ ...entry, auth: { type: 'aws', region: 'r', ...KEYS }, keys: ['k'] })).toThrow(

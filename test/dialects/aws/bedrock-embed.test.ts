@@ -1,4 +1,4 @@
-/** Embeddings of Bedrock behind a whole gateway: each family is asked in its own words, and paid by its count or ours. */
+/** Embeddings of Bedrock through a whole gateway: each model family gets its own request form, and its count or ours is charged. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { faultsOf, SAMPLE } from '@test/catalog/sample-catalog'
 import { startGateway, type TestGateway } from '@test/support/gateway'

@@ -1,4 +1,4 @@
-/** Bedrock behind a whole gateway: InvokeModel first, Converse second, for callers of all four formats. */
+/** Bedrock through a whole gateway: InvokeModel first, Converse second, for callers of all four formats. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -124,7 +124,7 @@ async function ask(key: string, format: keyof typeof FORMATS, model: string, str
 }
 
 describe.each(NAMES)('a caller of %s', (format) => {
-  test('E16: the caller gets the text of both interfaces, whole and streamed, and pays the usage', async () => {
+  test('E16: a caller gets the text of both Bedrock interfaces, whole and streamed, and pays the usage', async () => {
     const { key, claude, any, charged, settled } = await customer()
     for (const model of [claude, any]) {
       expect((await ask(key, format, model, false)).text).toContain('"Hi"')
@@ -139,7 +139,7 @@ describe.each(NAMES)('a caller of %s', (format) => {
     expect([calls.invoke.length, calls.converse.length]).toEqual([2, 2])
   })
 
-  test('E14: an exception before content leads to the next target; after content it is an in-format error, and the part is charged', async () => {
+  test('E14: an exception before content leads to the next target; after content it is an error in the caller’s format, and the part is charged', async () => {
     const { key, claude, any, charged, settled } = await customer()
     invoke = () => framed(exceptionFrame('throttlingException', 'Too many'))
     expect((await ask(key, format, claude, true)).text).toContain('"lo"')
@@ -158,7 +158,7 @@ describe.each(NAMES)('a caller of %s', (format) => {
     expect(paid).toBeLessThan(PRICE)
   })
 
-  test('E13: a corrupted or cut message ends the answer with an error', async () => {
+  test('E13: a corrupted or cut message of Bedrock ends the answer with an error', async () => {
     const { key, any, settled } = await customer()
     const frames = converseFrames('Hel', 'lo')
     const changed = Buffer.concat(frames)
@@ -173,7 +173,7 @@ describe.each(NAMES)('a caller of %s', (format) => {
   })
 })
 
-test('E13: an announced message that never arrives ends at the idle limit, and the part is charged', async () => {
+test('E13: a message that is announced but never arrives ends at the idle limit, and the delivered part is charged', async () => {
   const { key, charged, settled } = await customer()
   const begun = Buffer.concat(converseFrames('Hel').slice(0, 2))
   const prelude = Buffer.alloc(12)
@@ -283,7 +283,7 @@ test('E22: if Bedrock refuses our credentials, the caller pays nothing and sees 
   expect((text + world.logLines.join('\n')).includes('canary-0123456789')).toBe(false)
 })
 
-test('fields that Bedrock lacks are named in the answer’s header', async () => {
+test('fields that Bedrock does not support are named in the answer’s header', async () => {
   const { key, any } = await customer()
   const response = await fetch(`${world.url}/v1/messages`, {
     method: 'POST',

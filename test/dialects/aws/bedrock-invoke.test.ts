@@ -1,4 +1,4 @@
-/** InvokeModel: what goes out is what Anthropic’s client for Bedrock sends, and its client reads what our tests answer with. */
+/** InvokeModel: requests equal those of Anthropic’s client for Bedrock, which also reads our test answers. */
 import { describe, expect, test } from 'bun:test'
 import { arriving, callTarget, targetOfEntry } from '@test/dialects/provider-entry'
 import { startUpstream, type UpstreamCall } from '@test/support/upstream'
@@ -85,7 +85,7 @@ describe('E11: the body', () => {
     expect(own).toEqual(before)
   })
 
-  test('E11: a picture by URL is refused', () => {
+  test('E11: a picture given by URL is refused', () => {
     const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
     const nested = { type: 'tool_result', tool_use_id: 't', content: [image] }
     for (const block of [image, nested]) {
@@ -119,7 +119,7 @@ describe('an answer of InvokeModel', () => {
     expect(text).not.toContain('Metrics')
   })
 
-  test('whole answers and server-sent events are unchanged', () => {
+  test('whole answers and server-sent events of InvokeModel are unchanged', () => {
     for (const type of ['application/json', 'text/event-stream']) {
       expect(dialectOf().readAnswer?.(new Headers({ 'content-type': type }))).toBeUndefined()
     }
@@ -176,7 +176,7 @@ describe('E22: an error of InvokeModel', () => {
     expect(said(status, type)).toMatchObject({ status, reason, kind: type.split(':')[0] ?? '' })
   })
 
-  test('E22: an error’s text shows that a model failed, or that a prompt is too long', () => {
+  test('E22: a Bedrock error’s text shows that a model failed, or that a prompt is too long', () => {
     const words = 'Invocation of model ID x with on-demand throughput isn’t supported.'
     expect(said(400, 'ValidationException', words)).toMatchObject({ reason: 'model-not-found' })
     expect(said(400, 'ValidationException', 'The provided model identifier is invalid.')).toMatchObject({
@@ -187,7 +187,7 @@ describe('E22: an error of InvokeModel', () => {
     })
   })
 
-  test('E22: an error without its header is classified by its body, and signed data is removed', () => {
+  test('E22: a Bedrock error without its header is classified by its body, and signed data is removed', () => {
     const inBody = dialectOf().decodeError?.(429, new Headers(), {
       __type: 'com.amazon#ThrottlingException',
       Message: 'Slow',

@@ -1,4 +1,4 @@
-/** Signatures beside those of botocore, AWS’ own Python library, for the same calls at the same moments. */
+/** AWS signatures compared with botocore, AWS’ own Python library, for the same calls at the same time. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { preparePython } from '@test/clients/python/environment'

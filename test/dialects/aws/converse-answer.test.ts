@@ -1,4 +1,4 @@
-/** Answers of Converse as answers of messages, whole and streamed, which AWS’ own client reads as well. */
+/** Answers of Converse translated to messages, whole and streamed, compared with AWS’ own client. */
 import { describe, expect, test } from 'bun:test'
 import { targetOfEntry } from '@test/dialects/provider-entry'
 import { assert } from '@/lib/assert'

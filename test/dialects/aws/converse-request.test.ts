@@ -1,4 +1,4 @@
-/** Requests in the words of Converse: what goes out is what AWS’ own client sends for the same. */
+/** Requests to Converse equal those of AWS’ own client. */
 import { describe, expect, test } from 'bun:test'
 import type { ConverseCommandInput } from '@aws-sdk/client-bedrock-runtime'
 import { arriving, callTarget, targetOfEntry } from '@test/dialects/provider-entry'
@@ -260,8 +260,8 @@ describe('E16: a request to Converse equals the one of AWS’ own client', () =>
   })
 })
 
-describe('fields that Converse lacks', () => {
-  test('a field without an equivalent is omitted and named; a tool choice of none is only omitted if the history has tools', () => {
+describe('fields that Converse does not support', () => {
+  test('a field without an equivalent is omitted and named; the tool choice "none" is omitted only if the history has tools', () => {
     const { body, leftOut } = sealed({
       messages: HI,
       tools: [TOOL],
@@ -289,7 +289,7 @@ describe('fields that Converse lacks', () => {
     },
   )
 
-  test('a block that Converse lacks is refused, in a turn and in a tool result', () => {
+  test('a block that Converse does not support is refused, in a turn and in a tool result', () => {
     const block = { type: 'container_upload', file_id: 'f' }
     const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [block] }] }
     expect(refusal({ messages: [{ role: 'user', content: [block] }] })?.options.param).toBe('messages[0].content[0]')
@@ -303,7 +303,7 @@ describe('fields that Converse lacks', () => {
     expect(leftOut).toEqual(['messages.server_tool_use'])
   })
 
-  test('every turn and result that is sent has content, and no text is blank', () => {
+  test('every turn and tool result that is sent has content, and no blank text', () => {
     const text = fc.constantFrom('', ' ', '\n\t', 'words').map((words): JsonObject => ({ type: 'text', text: words }))
     const hint = { type: 'ephemeral' }
     const block = fc.oneof(
@@ -343,7 +343,7 @@ describe('fields that Converse lacks', () => {
     )
   })
 
-  test('a field in passFields is passed on', () => {
+  test('a field that the catalogue lists in passFields is passed on to Converse', () => {
     const guard = { guardrailIdentifier: 'g', guardrailVersion: '1' }
     const { body } = sealed({ messages: HI, guardrailConfig: guard }, {}, { passFields: ['guardrailConfig'] })
     expect(body.guardrailConfig).toEqual(guard)

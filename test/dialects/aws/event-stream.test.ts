@@ -1,4 +1,4 @@
-/** The framing of AWS’ event streams beside AWS’ own codec: cut anywhere, changed anywhere, and lied about. */
+/** The framing of AWS’ event streams compared with AWS’ own codec: split anywhere, altered anywhere, and with wrong lengths. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { SEED } from '@test/support/seed'
@@ -96,12 +96,12 @@ describe('E13: damaged event streams', () => {
 
   test.each([
     ['of a gibibyte', sealed(new Uint8Array(4), { total: 2 ** 30 })],
-    ['of less than it holds', sealed(new Uint8Array(4), { total: 12 })],
-    ['of headers beyond the message', sealed(new Uint8Array(4), { headers: 5 })],
-    ['of headers beyond everything', sealed(new Uint8Array(4), { headers: 2 ** 32 - 1 })],
-    ['of a header beyond the headers', sealed(Uint8Array.from([1, 97, 7, 255, 255]))],
-    ['of a name beyond the headers', sealed(Uint8Array.from([200, 97, 7]))],
-    ['of no known type', sealed(Uint8Array.from([1, 97, 10, 0]))],
+    ['below its content', sealed(new Uint8Array(4), { total: 12 })],
+    ['with headers beyond the message', sealed(new Uint8Array(4), { headers: 5 })],
+    ['with headers beyond everything', sealed(new Uint8Array(4), { headers: 2 ** 32 - 1 })],
+    ['with a header beyond the headers', sealed(Uint8Array.from([1, 97, 7, 255, 255]))],
+    ['with a name beyond the headers', sealed(Uint8Array.from([200, 97, 7]))],
+    ['with an unknown header type', sealed(Uint8Array.from([1, 97, 10, 0]))],
   ])('E13: a wrong message length %s is detected before more bytes are buffered', (_, bytes) => {
     const parser = createEventStreamParser()
     expect(parser.push(bytes)).toEqual([])

@@ -1,4 +1,4 @@
-/** What signs for AWS is loaded only where a provider has credentials of AWS: keys of Bedrock need none of it. */
+/** The code that signs for AWS is only loaded if a provider has AWS credentials; Bedrock keys do not need it. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { startUpstream } from '@test/support/upstream'

@@ -1,4 +1,4 @@
-/** Profiles of AWS' files whose credentials come from elsewhere: another profile's role, a program, the portal of a person who has signed in. */
+/** AWS profiles whose credentials come from elsewhere: another profile's role, a program, or single sign-on. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'

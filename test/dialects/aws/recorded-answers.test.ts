@@ -1,4 +1,4 @@
-/** Answers that Bedrock has given to public suites, byte for byte: read as the vendors’ own clients read them. */
+/** Answers of Bedrock that public test suites recorded, byte for byte, read as the vendors’ own clients read them. */
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { targetOfEntry } from '@test/dialects/provider-entry'

@@ -1,4 +1,4 @@
-/** Signatures of AWS: some that botocore made, and what is done with the derived keys. */
+/** AWS signatures: examples that botocore made, and the cache of derived keys. */
 import { expect, test } from 'bun:test'
 import { CALLS, signatureOf } from './signed-calls'
 

@@ -1,4 +1,4 @@
-/** Azure behind a whole gateway: two resources of one model, of which the first is reached as an application of Entra ID. */
+/** Azure through a whole gateway: one model at two resources, the first one authenticated as an Entra ID application. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'

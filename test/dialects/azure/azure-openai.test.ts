@@ -1,4 +1,4 @@
-/** Calls to Azure OpenAI, beside those of its vendor's own library. */
+/** Calls to Azure OpenAI, compared with the vendor's own library. */
 import { describe, expect, test } from 'bun:test'
 import { AnthropicFoundry } from '@anthropic-ai/foundry-sdk'
 import { arriving, callTarget, targetOfEntry } from '@test/dialects/provider-entry'

@@ -1,4 +1,4 @@
-/** Who the gateway is towards Azure: what its token endpoints are asked, and what calls then carry. */
+/** The gateway's identity at Azure: requests for tokens, and the credentials of calls. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -118,9 +118,9 @@ describe('an application with a secret', () => {
     ['no JSON', () => new Response('<html>')],
     ['no token', () => Response.json({ expires_in: 3599 })],
     ['a token that no header can carry', () => Response.json({ access_token: 'a\nb', expires_in: 3599 })],
-    ['no life', () => Response.json({ access_token: 'a', expires_in: 0 })],
+    ['no lifetime', () => Response.json({ access_token: 'a', expires_in: 0 })],
     ['a redirect', () => new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:1/' } })],
-  ])('a token answer with %s is refused', async (_, respond) => {
+  ])('a token response with %s is refused', async (_, respond) => {
     const { calls, results } = await called(application(tokenEndpoint(respond).url))
     expect(calls).toEqual([])
     expect(results).toMatchObject([{ kind: 'failed', failure: { kind: 'unreachable' } }])

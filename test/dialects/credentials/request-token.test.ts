@@ -1,4 +1,4 @@
-/** What an endpoint's answer says of a token's life, by whatever clock. */
+/** The lifetime of a token, computed from an endpoint's response despite a wrong clock. */
 import { expect, test } from 'bun:test'
 import { startUpstream } from '@test/support/upstream'
 import { requestToken } from '@/dialects/credentials/request-token'

@@ -1,4 +1,4 @@
-/** Tokens that expire: how often they are asked for, who waits, and the outcome of callers while nobody gives any out. */
+/** Tokens that expire: how often they are fetched, who waits, and what calls get while none can be fetched. */
 import { describe, expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { until } from '@test/support/until'
@@ -73,7 +73,7 @@ describe('before the token expires', () => {
     expect(world.requests).toHaveLength(2)
   })
 
-  test('a failed renewal fails no call while the token is valid; an unreachable endpoint is retried at growing intervals', async () => {
+  test('a failed renewal fails no call while the token is valid; retries to an unreachable endpoint become less frequent', async () => {
     const world = await warm()
     world.clock.advance(HOUR_MS - 300_000)
     const asked: number[] = []
@@ -110,7 +110,7 @@ describe('without a valid token', () => {
     expect(await next).toBe('second')
   })
 
-  test('a waiter that gives up is released, and the token request continues for the others', async () => {
+  test('a waiting call that gives up is released, and the token request continues for the others', async () => {
     const world = scripted()
     const leaving = new AbortController()
     const left = world.source.get(leaving.signal).catch((error: unknown) => error)

@@ -1,4 +1,4 @@
-/** Workload identity federation: exchanges beside those of the vendor's own library, and what goes wrong with them. */
+/** Workload identity federation: token exchanges compared with the vendor's own library, and errors. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -98,7 +98,7 @@ describe('E21: the token exchange equals the vendor library’s', () => {
   )
 })
 
-test('E21: fifty concurrent first calls make one exchange, and tokens are renewed during calls', async () => {
+test('E21: fifty concurrent first calls make one token exchange, and tokens are renewed during calls', async () => {
   const endpoint = platform(1)
   const kinds: string[] = []
   let exchanges = 0
@@ -122,7 +122,7 @@ describe('E21: errors without a secret', () => {
   }
   const unreachable = (detail: string) => ({ kind: 'failed', failure: { kind: 'unreachable', detail } })
 
-  test('E21: a fault of the file is reported without a secret', async () => {
+  test('E21: a fault of the credential file is reported without a secret', async () => {
     const { url } = platform()
     const missing = configuration(url, { credential_source: { file: '/nowhere/canary' } })
     expect(await failing(missing)).toMatchObject(unreachable('the file of the subject token cannot be read'))
@@ -131,7 +131,7 @@ describe('E21: errors without a secret', () => {
     expect(await failing(wrong)).toMatchObject(unreachable('the source of the subject token has none'))
   })
 
-  test('E21: a fault of each endpoint is reported without a secret', async () => {
+  test('E21: a fault of each token endpoint is reported without a secret', async () => {
     const endpoint = platform()
     const refusing = (path: string, body: JsonObject) =>
       endpoint.respond((call) =>
@@ -152,7 +152,10 @@ describe('E21: errors without a secret', () => {
   })
 
   test.each<[string, JsonObject]>([
-    ['a source that is asked in AWS’s way', { credential_source: { environment_id: 'aws1', url: 'http://a.example' } }],
+    [
+      'a source that must be called in AWS’s way',
+      { credential_source: { environment_id: 'aws1', url: 'http://a.example' } },
+    ],
     ['a source that is a program', { credential_source: { executable: { command: 'canary' } } }],
     ['no source', {}],
     ['no address', { token_url: 'canary', credential_source: { file: 'x' } }],

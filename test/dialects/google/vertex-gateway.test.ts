@@ -1,4 +1,7 @@
-/** Claude and Gemini on Vertex AI behind a whole gateway: regions of one model, another cloud after them, and signed thoughts on the way. */
+/**
+ * Claude and Gemini on Vertex AI through a whole gateway: several regions of one model, another cloud as fallback,
+ * and signed reasoning.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
@@ -133,7 +136,7 @@ async function asking() {
 const REQUEST = { max_tokens: 50, messages: [{ role: 'user' as const, content: 'Hi' }] }
 const counts = () => places.map((place) => calls[place].length)
 
-test('E20: a stream of Claude reaches the vendor’s library whole, and its usage is charged once', async () => {
+test('E20: a stream of Claude reaches the vendor’s library completely, and its usage is charged once', async () => {
   const { client, charged } = await asking()
   const final = await client.messages.stream({ model: 'svc/claude-0', ...REQUEST }).finalMessage()
   expect(final).toMatchObject({ content: [{ type: 'text', text: 'Hello' }], model: 'svc/claude-0' })
@@ -148,7 +151,7 @@ test('E20: a stream of Claude reaches the vendor’s library whole, and its usag
   expect(call?.headers.get('authorization')).toBe(`Bearer ${TOKEN}`)
 })
 
-test('E20: a caller’s betas are sent in the header, and no version header is sent', async () => {
+test('E20: a caller’s betas are sent in the header, without a version header', async () => {
   const { client } = await asking()
   const headers = { 'anthropic-beta': 'interleaved-thinking-2025-05-14', 'anthropic-version': '2026-10-21' }
   await client.messages.create({ model: 'svc/claude-0', ...REQUEST }, { headers })

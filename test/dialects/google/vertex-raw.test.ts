@@ -1,4 +1,4 @@
-/** Claude on Vertex AI: calls beside those of its vendor's own library, and what its errors say. */
+/** Claude on Vertex AI: calls compared with the vendor's own library, and its errors. */
 import { describe, expect, test } from 'bun:test'
 import { AnthropicVertex } from '@anthropic-ai/vertex-sdk'
 import { arriving, callTarget, targetOfEntry } from '@test/dialects/provider-entry'

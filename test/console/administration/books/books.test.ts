@@ -1,4 +1,4 @@
-/** The books add up: whatever moves balances has its place in them, once, on its day and in its month (UTC). */
+/** The books: every change of a balance appears in them once, on its day and in its month (UTC). */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { type OrdersFixture, openOrders } from '@test/console/orders/fixture'

@@ -1,4 +1,4 @@
-/** What is archived cannot be booked again, changed or lost without a word, and what may still change is not archived. */
+/** Archived usage cannot be booked again, changed or lost unnoticed, and months that may still change are not archived. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { startRedis, type TestServer } from '@test/support/stores'
@@ -72,7 +72,7 @@ async function tamper(statement: string): Promise<void> {
 }
 
 describe('a record of an archived month that is delivered again', () => {
-  test('a repeated record of an archived month is not booked twice, and neither is a late charge of its hold', async () => {
+  test('a repeated record of an archived month, or a late charge of its hold, is not booked again', async () => {
     await archive()
     const late = recordOf(accountId, '2026-11-01', {
       ...settled,
@@ -86,7 +86,7 @@ describe('a record of an archived month that is delivered again', () => {
     expect(await world.violations()).toEqual([])
   })
 
-  test('an expired charge of an archived month can be corrected late', async () => {
+  test('an expired hold of an archived month can be charged late', async () => {
     await archive()
     const late = {
       ...recordOf(accountId, '2026-11-01', { cost: 2, held: 0, kind: 'late' }),
@@ -108,7 +108,7 @@ describe('a record of an archived month that is delivered again', () => {
     expect(row?.error).toContain('usage_records_not_archived')
   })
 
-  test('a gateway that has not noticed the archive cannot book a record of an archived month either', async () => {
+  test('a gateway that does not know of the archive cannot book a record of an archived month', async () => {
     await archive()
     const earlier = world.fixture.database.sql`INSERT INTO usage_records SELECT * FROM archived_usage_records LIMIT 1`
     await expect(earlier).rejects.toThrow('usage_records_not_archived')
@@ -148,13 +148,13 @@ describe('the check of the archive', () => {
       'event_counted_twice',
       "CREATE TEMP TABLE again AS SELECT * FROM archived_usage_records LIMIT 1; UPDATE again SET settled_at = '2026-02-05'; INSERT INTO usage_records SELECT * FROM again",
     ],
-  ])('the check finds %s after: %s', async (kind, statement) => {
+  ])('the check of the archive finds %s after: %s', async (kind, statement) => {
     await archive()
     await tamper(statement)
     expect(await world.violations()).toContain(kind)
   })
 
-  test('the check accepts records dropped by the command', async () => {
+  test('the check of the archive accepts months that the drop command removed', async () => {
     await archive()
     expect((await dropUsage(world.deps, '2025-10')).map(({ month }) => month)).toEqual(['2025-09'])
     expect(await world.violations()).toEqual([])
@@ -167,7 +167,7 @@ describe('the check of the archive', () => {
     expect(await world.violations()).toEqual([])
   })
 
-  test('restore refuses altered records', async () => {
+  test('restoring a month refuses altered records', async () => {
     await archive()
     await tamper('UPDATE archived_usage_records SET cost_nano = 29 WHERE cost_nano = 30')
     await expect(restoreUsage(world.deps, '2025-09')).rejects.toThrow(/2025-09 are not those that were sealed/)
@@ -182,7 +182,7 @@ describe('the check of the archive', () => {
     'INSERT INTO archived_usage_records SELECT * FROM usage_records',
     'UPDATE usage_checkpoints SET cost_nano = 0',
     'DELETE FROM usage_checkpoints',
-  ])('even the owner of the tables cannot do this: %s', async (statement) => {
+  ])('even the owner of the tables cannot change the archive: %s', async (statement) => {
     await archive()
     await expect(world.owner.sql.unsafe(statement)).rejects.toThrow(/is closed|append-only|no partition/)
   })
@@ -230,7 +230,7 @@ describe('months that cannot be archived', () => {
 })
 
 describe('database roles', () => {
-  test('a gateway’s role may not archive, and the error names the setting', async () => {
+  test('a gateway’s role may not archive, and the error names the setting that is needed', async () => {
     const gateway = { ...world.deps, owner: world.fixture.database }
     for (const work of [
       () => archiveUsage(gateway, '2025-12'),
@@ -250,7 +250,7 @@ describe('database roles', () => {
     'SELECT * FROM archived_usage_records_202509',
     'DROP TABLE archived_usage_records_202509',
     'ALTER TABLE usage_records DETACH PARTITION usage_records_202602',
-  ])('a gateway’s role cannot do this: %s', async (statement) => {
+  ])('a gateway’s role cannot change the archive: %s', async (statement) => {
     await archive()
     await expect(world.fixture.database.sql.unsafe(statement)).rejects.toThrow(/permission denied|must be owner/)
   })
@@ -258,7 +258,7 @@ describe('database roles', () => {
 
 describe('a killed archive run', () => {
   test.each(['closed', 'sealed', 'archived'])(
-    'a run that is killed once it has %s the second month leaves correct books, and can continue',
+    'a run killed once it has %s the second month leaves correct books, and can continue',
     async (step) => {
       const script = [
         'test/console/administration/usage-archive/killed-archive.ts',

@@ -1,4 +1,4 @@
-/** Archived months leave books that add up: whatever was archived, put back, dropped, delivered again or tampered with. */
+/** Archived months leave correct books, whether they are restored, dropped, delivered again or tampered with. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { fc } from '@test/support/property'
@@ -96,7 +96,7 @@ describe('archiving', () => {
     expect(await world.violations()).toEqual([])
   })
 
-  test('restore puts all records back, and columns and indexes', async () => {
+  test('restoring a month puts all records back, and columns and indexes', async () => {
     const shape = () => world.owner.sql`SELECT indexrelid::regclass::text AS name, inhparent::regclass::text AS parent
       FROM pg_index LEFT JOIN pg_inherits ON inhrelid = indexrelid WHERE indrelid = to_regclass('usage_records_202509') ORDER BY 1`
     const [rows, indexes] = [await allRecords(), await shape()]
@@ -114,7 +114,7 @@ describe('archiving', () => {
     expect(await liveCount()).toBe(13)
   })
 
-  test('for random records and months, the check finds no fault, and a rebuild gives the same balances', async () => {
+  test('for random records and months, the archive check finds no fault, and a rebuild gives the same balances', async () => {
     const charge = fc.record({
       month: fc.constantFrom(...MONTHS),
       day: fc.integer({ min: 1, max: 28 }),
@@ -163,7 +163,7 @@ describe('archiving', () => {
     await fc.assert(run, { numRuns: 15 })
   })
 
-  test('archiving continues while records are booked and read, and finishes', async () => {
+  test('archiving continues and finishes while records are booked and read', async () => {
     const flusher = createFlusher({
       redis: world.fixture.redis,
       connect: () => connectDatabase(world.gatewayUrl, { maxConnections: 1 }),

@@ -1,4 +1,4 @@
-/** Asking for another address: what it takes, that nothing changes yet, and that nobody learns whose an address is. */
+/** Requesting a change of address: what it needs, that nothing changes yet, and that nobody learns whether an address is in use. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PASSWORD, refusalOf, visitorWith } from '@test/console/auth/desk'
 import { expectAtLeast } from '@test/support/at-least'
@@ -27,7 +27,7 @@ const ask = ({ visitor, viewer }: Somebody, email: string, password = PASSWORD, 
 
 const confirm = (token: string) => confirmAddress(office.parts, visitorWith(), { token, password: PASSWORD })
 
-describe('asking for another address', () => {
+describe('requesting a change of address', () => {
   test('a change of address needs the password, and a new address that can sign in', async () => {
     const ada = await office.somebody()
     const email = freshEmail()
@@ -84,7 +84,7 @@ describe('asking for another address', () => {
     expect(await refusalOf(ask(proven, freshEmail(), PASSWORD, backupCodes[0]))).toBe(NOTHING)
   })
 
-  test('guessing the password by a change of address is limited', async () => {
+  test('password guesses by requests for a change of address are limited', async () => {
     const ada = await office.somebody()
     for (let guess = 0; guess < 10; guess++) await refusalOf(ask(ada, freshEmail(), 'wrong'))
     expect(await refusalOf(ask(ada, freshEmail()))).toEqual(TOO_MANY)
@@ -122,7 +122,7 @@ describe('asking for another address', () => {
     expect(await office.mailsTo(email)).toEqual(['address_in_use'])
   })
 
-  test('a new request, a cancellation or a new password voids the former link', async () => {
+  test('a new request, a cancellation or a new password voids the former confirmation link', async () => {
     const ada = await office.somebody()
     const first = await office.ask(ada)
     await askAgain(office.parts, ada.visitor, ada.viewer)
@@ -142,7 +142,7 @@ describe('asking for another address', () => {
     expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
   })
 
-  test('two concurrent requests leave one valid link', async () => {
+  test('two concurrent requests for a change of address leave one valid link', async () => {
     const ada = await office.somebody()
     const emails = [freshEmail(), freshEmail()]
     await Promise.all(emails.map((email) => ask(ada, email)))
@@ -152,7 +152,7 @@ describe('asking for another address', () => {
     expect(outcomes.filter((outcome) => outcome !== NOTHING)).toEqual([INVALID_LINK])
   })
 
-  test('a person gets five links an hour, and an address five, from all requesters together', async () => {
+  test('a person gets five confirmation links an hour, and a new address five from all requesters together', async () => {
     const ada = await office.somebody()
     for (let mail = 0; mail < 5; mail++) expect(await refusalOf(ask(ada, freshEmail()))).toBe(NOTHING)
     expect(await refusalOf(askAgain(office.parts, ada.visitor, ada.viewer))).toEqual(TOO_MANY)

@@ -1,4 +1,4 @@
-/** Confirming another address: once, with the password, for whoever is first; what changes with it, and who is told. */
+/** Confirming a change of address: once, with the password; its effects, and the mails about it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PASSWORD, refusalOf, visitorWith } from '@test/console/auth/desk'
 import { until } from '@test/support/until'
@@ -24,8 +24,8 @@ const confirm = (token: string, { visitor = visitorWith(), password = PASSWORD }
 
 const isSignedIn = async ({ request }: Visitor) => (await office.identifyViewer(request)) !== undefined
 
-describe('confirming another address', () => {
-  test('confirming changes person, account and audit log, and mails the former address', async () => {
+describe('confirming a change of address', () => {
+  test('confirming a new address changes person, account and audit log, and mails the former address', async () => {
     const ada = await office.somebody()
     const { userId, ownAccountId } = ada.viewer
     const { email, token } = await office.ask(ada)
@@ -50,7 +50,7 @@ describe('confirming another address', () => {
     expect(undoing.raw).not.toContain(email)
   })
 
-  test('confirming ends all other sessions and earlier links', async () => {
+  test('confirming a new address ends all other sessions and earlier links', async () => {
     const ada = await office.somebody()
     const { email, token } = await office.ask(ada)
     const { cookies } = await signIn(office.parts, visitorWith(), { email: ada.email, password: PASSWORD })
@@ -64,13 +64,13 @@ describe('confirming another address', () => {
     expect((await signIn(office.parts, visitorWith(), { email, password: PASSWORD })).body.status).toBe('signed_in')
   })
 
-  test('confirming in another person’s browser keeps their session', async () => {
+  test('confirming a new address in another person’s browser keeps their session', async () => {
     const [ada, bob] = [await office.somebody(), await office.somebody()]
     await confirm((await office.ask(ada)).token, { visitor: bob.visitor })
     expect([await isSignedIn(ada.visitor), await isSignedIn(bob.visitor)]).toEqual([false, true])
   })
 
-  test('confirming keeps other addresses, and alerts that were turned off', async () => {
+  test('confirming a new address keeps other addresses, and alerts that were turned off', async () => {
     const ada = await office.somebody()
     const { sql } = office.parts.database
     const other = freshEmail()
@@ -92,7 +92,7 @@ describe('confirming another address', () => {
     expect(await sql`SELECT FROM alert_opt_outs WHERE account_id = 'acct_team' AND email = ${email}`).toHaveLength(1)
   })
 
-  test('confirming needs the password, and guesses are limited; a wrong password keeps the link', async () => {
+  test('confirming a new address needs the password, and guesses are limited; a wrong password keeps the link', async () => {
     const ada = await office.somebody()
     const { email, token } = await office.ask(ada)
     for (let guess = 0; guess < 9; guess++)
@@ -104,7 +104,7 @@ describe('confirming another address', () => {
     expect(await refusalOf(confirm(again.token))).toMatchObject({ code: 'too_many_attempts' })
   })
 
-  test('used, old and unknown links, and disabled people, get the same refusal', async () => {
+  test('used, old and unknown confirmation links, and links of disabled people, get the same refusal', async () => {
     const { sql } = office.parts.database
     const used = await office.ask(await office.somebody())
     await confirm(used.token)
@@ -144,7 +144,7 @@ describe('confirming another address', () => {
     expect(addresses.filter((address) => address === email)).toHaveLength(1)
   })
 
-  test('confirming fails if the address signed up meanwhile', async () => {
+  test('confirming a new address fails if somebody signed up with it meanwhile', async () => {
     const ada = await office.somebody()
     const { email, token } = await office.ask(ada)
     await createUser(office.parts.database, { email, password: PASSWORD })

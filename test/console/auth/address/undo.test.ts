@@ -1,4 +1,4 @@
-/** Putting an earlier address back: for seven days, once, whatever came after it; and the address is nobody else's until then. */
+/** Undoing a change of address: for seven days, once, also after later changes; nobody else can take the former address until then. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PASSWORD, refusalOf, visitorWith } from '@test/console/auth/desk'
 import { until } from '@test/support/until'
@@ -51,7 +51,7 @@ describe('undoing a change of address', () => {
     expect(entry).toEqual({ account_id: ownAccountId, details: { before: email, after: ada.email } })
   })
 
-  test('a second undo, one after seven days and an unknown link get the same refusal', async () => {
+  test('a used undo link, one older than seven days and an unknown one get the same refusal', async () => {
     const { sql } = office.parts.database
     const used = await office.change(await office.somebody())
     await undo(used.undo)
@@ -66,7 +66,7 @@ describe('undoing a change of address', () => {
     expect(await office.addressOf(ada.viewer.userId)).toBe(late.email)
   })
 
-  test('undo works after another change, whose own link becomes void', async () => {
+  test('undo works after a second change, whose own confirmation link becomes void', async () => {
     const ada = await office.somebody()
     const first = await office.change(ada)
     const second = await office.change(ada)
@@ -86,7 +86,7 @@ describe('undoing a change of address', () => {
     expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
   })
 
-  test('if undo and confirmation are concurrent, the address is restored', async () => {
+  test('if undo and confirmation of an address change are concurrent, the former address is restored', async () => {
     const ada = await office.somebody()
     const first = await office.change(ada)
     const next = await office.ask(at(ada, first.email))
@@ -96,7 +96,7 @@ describe('undoing a change of address', () => {
     expect(await refusalOf(confirm(next.token))).toEqual(INVALID_LINK)
   })
 
-  test('of two concurrent undos, one takes effect', async () => {
+  test('of two concurrent undos of an address change, one takes effect', async () => {
     const { undo: token } = await office.change(await office.somebody())
     const outcomes = await Promise.all([1, 2, 3].map(() => refusalOf(undo(token))))
     expect(outcomes.filter((outcome) => outcome === NOTHING)).toHaveLength(1)
@@ -118,7 +118,7 @@ describe('undoing a change of address', () => {
     expect(await refusalOf(undo(away.undo))).toEqual(INVALID_LINK)
   })
 
-  test('an undo link is void once the operator has set the address', async () => {
+  test('an undo link is void once the operator has set the person’s address', async () => {
     const ada = await office.somebody()
     const { email, undo: token } = await office.change(ada)
     const given = freshEmail()
@@ -129,7 +129,7 @@ describe('undoing a change of address', () => {
 })
 
 describe('the former address for seven days', () => {
-  test('for seven days nobody else gets the former address: by sign-up, change, or operator', async () => {
+  test('for seven days nobody else can take the former address: by sign-up, change, or operator', async () => {
     const { parts } = office
     const ada = await office.somebody()
     const change = await office.change(ada)
@@ -169,7 +169,7 @@ describe('the former address for seven days', () => {
     expect(await made[0]).toEqual({ kind: 'email_taken' })
   })
 
-  test('after seven days the former address is free', async () => {
+  test('after seven days anybody can take the former address', async () => {
     const { sql } = office.parts.database
     const ada = await office.somebody()
     await office.change(ada)
@@ -189,7 +189,7 @@ describe('the former address for seven days', () => {
   })
 })
 
-test('requested changes are deleted once they can neither be confirmed nor undone', async () => {
+test('requested address changes are deleted once they can neither be confirmed nor undone', async () => {
   const { database } = office.parts
   const [open, late, undone, lapsed] = await Promise.all([1, 2, 3, 4].map(() => office.somebody()))
   if (!open || !late || !undone || !lapsed) throw new Error('nobody is there')

@@ -1,4 +1,4 @@
-/** The second step as its owner sets it up: what each change asks for, what it ends, and what is noted of it. */
+/** Setting up and removing a second factor: what each change needs, which sessions it ends, and its audit entry. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Desk, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from '@test/console/auth/desk'
 import { totpCode } from '@test/support/totp'
@@ -52,7 +52,7 @@ describe('setting it up', () => {
     expect(new Set(backupCodes).size).toBe(10)
   })
 
-  test('an unfinished set-up has no effect and no audit entry, and can be repeated', async () => {
+  test('an unfinished set-up of an app has no effect and no audit entry, and can be repeated', async () => {
     const { visitor, viewer, email } = await signUpSomebody(desk)
     const first = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
     const second = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
@@ -68,7 +68,7 @@ describe('setting it up', () => {
 describe('a code works once', () => {
   const WRONG_CODE = { kind: 'invalid_request', code: 'wrong_code', param: 'code' }
 
-  test('the code of the set-up does not work for sign-in', async () => {
+  test('a code that was used for the set-up does not work for sign-in', async () => {
     const ada = await signUpSomebody(desk)
     const { secret } = await enableTotp(desk.parts, ada.visitor, ada.viewer, PASSWORD)
     const code = totpCode(secret)
@@ -81,7 +81,7 @@ describe('a code works once', () => {
     expect(count?.sessions).toBe(1)
   })
 
-  test('of two concurrent set-ups with one code one succeeds', async () => {
+  test('of two concurrent set-ups with one code, one succeeds', async () => {
     const ada = await signUpSomebody(desk)
     const { secret } = await enableTotp(desk.parts, ada.visitor, ada.viewer, PASSWORD)
     const code = totpCode(secret)
@@ -107,7 +107,7 @@ describe('a stolen session', () => {
     expect(await refusalOf(renewBackupCodes(desk.parts, visitor, viewer, right))).toEqual(TOO_MANY)
   })
 
-  test('with the password, a session can neither remove the second factor nor make codes without a code', async () => {
+  test('with the password but no code, a session can neither remove the second factor nor make backup codes', async () => {
     const ada = await withTotp()
     const mailsBefore = await mailsTo(ada.email)
     for (const change of [disableTotp, renewBackupCodes]) {
@@ -145,7 +145,7 @@ describe('removing the second factor', () => {
 })
 
 describe('backup codes', () => {
-  test('backup codes are only made together with a second factor, and new ones replace all old ones', async () => {
+  test('backup codes are only made together with a second factor, and new codes replace all old ones', async () => {
     const ada = await withTotp()
     const proof = { password: PASSWORD, code: ada.backupCodes[3] as string }
     const renewed = await renewBackupCodes(desk.parts, ada.visitor, ada.viewer, proof)

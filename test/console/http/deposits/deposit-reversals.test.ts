@@ -1,4 +1,4 @@
-/** Chargebacks through the webhook of deposits: signed, seen by customer and administrator, and no event ends in silence. */
+/** Chargebacks through the deposit webhook: signed, visible to customer and administrator, and never ignored silently. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -121,7 +121,7 @@ test.each([
   ['deposit.refunded', { refund_id: 're_9', transfer_id: 'tr', amount: '-1.00' }],
   ['deposit.chargeback_won', { reinstatement_id: 'won_9' }],
   ['deposit.refunded', { refund_id: 're_9', transfer_id: 'tr', currency: 'usd' }],
-])('%s in an unknown form is refused', async (type, fields) => {
+])('the event %s with a missing or invalid field is refused', async (type, fields) => {
   const { order } = await deposited()
   expect((await post({ type, data: reversal(order, fields) })).status).toBe(400)
 })

@@ -1,4 +1,4 @@
-/** The webhook of deposits over a real gateway: only what is signed counts, and counts once. */
+/** The deposit webhook of a real gateway: only signed events count, and each counts once. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { startPostgres } from '@test/support/stores'
@@ -61,8 +61,8 @@ describe('a signed event', () => {
   })
 
   test.each([
-    ['an amount of less', { amount: '49.99' }],
-    ['an amount of more', { amount: '50.01' }],
+    ['a smaller amount', { amount: '49.99' }],
+    ['a larger amount', { amount: '50.01' }],
     ['another currency', { currency: 'EUR' }],
     ['another payment of the provider', { payment_id: 'dep_somebody_else' }],
     ['an unknown reference', { reference: 'SVC-2222-2222' }],
@@ -74,7 +74,7 @@ describe('a signed event', () => {
     expect(await stateOf(order)).toBe('pending')
   })
 
-  test('a signed event for an order with another way to pay is stored without credit', async () => {
+  test('a signed event for an order with another payment method is stored without credit', async () => {
     const order = await newOrder('bank_transfer')
     expect((await post(deposit(order))).result).toBe('unmatched')
     expect(await stateOf(order)).toBe('pending')
@@ -156,7 +156,7 @@ describe('unsigned events', () => {
 })
 
 describe('while the database is away', () => {
-  test('while the database is unreachable an event gets a 503; sent again later, it is credited', async () => {
+  test('an event gets a 503 while the database is unreachable; sent again later, it is credited', async () => {
     const server = await startPostgres()
     await migrate(server.url)
     const lonely = await startGateway({

@@ -1,4 +1,4 @@
-/** The sandbox provider's page over a real gateway, with the secret that the gateway makes for itself. */
+/** The sandbox deposit page of a real gateway, with the secret that the gateway generated. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import type { Order } from '@/console/orders/types'
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 describe('the sandbox page', () => {
-  test('the sandbox page pays by the webhook that a provider would send', async () => {
+  test('the sandbox page pays by calling the webhook, as a real provider does', async () => {
     const order = await newOrder()
     const page = await fetch(gateway.url + order.paymentUrl)
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
@@ -24,7 +24,7 @@ describe('the sandbox page', () => {
     expect(await stateOf(order)).toBe('paid')
   })
 
-  test('a payment of another amount credits nothing; after a cancellation the order is still pending', async () => {
+  test('a sandbox payment of another amount credits nothing; after a cancellation the order is still pending', async () => {
     const order = await newOrder()
     expect((await submit(order, { action: 'pay_other', amount: '12.345' })).status).toBe(400)
     expect((await submit(order, { action: 'pay_other', amount: '12.34' })).status).toBe(200)

@@ -1,4 +1,4 @@
-/** Deposits by Stripe over a real gateway and a Stripe on loopback: an order, its page, its events, and what goes wrong. */
+/** Deposits by Stripe, with a simulated Stripe on loopback: orders, payment pages, events, and failures. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { run } from '@test/cli/run'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -107,7 +107,7 @@ describe('an order', () => {
     expect(order.paymentUrl).toBe(sessionOf(order).url)
   })
 
-  test('if the gateway dies after Stripe answered, the order gets the same session', async () => {
+  test('if the gateway dies after Stripe answered, the order later gets the same session', async () => {
     const order = await create('25')
     const before = stripe.sessions.size
     await gateway.gateway.database.sql`
@@ -142,7 +142,7 @@ describe('an order', () => {
     expect(await statesOf()).toEqual(['cancelled'])
   })
 
-  test('an order that was paid before its cancellation is credited, also if no event has arrived', async () => {
+  test('an order that was paid before its cancellation is credited, even if no event has arrived', async () => {
     const order = await create('25')
     stripe.pay(sessionOf(order).id)
     const { status, body } = await person.json('POST', `${OWN}/orders/${order.orderId}/cancel`, {})
@@ -151,7 +151,7 @@ describe('an order', () => {
     expect(await available()).toBe(25 * USD)
   })
 
-  test('an order with a pending debit, or an unreachable provider, is not cancelled', async () => {
+  test('an order with a pending debit, or while Stripe is unreachable, is not cancelled', async () => {
     const order = await create('25')
     stripe.begin(sessionOf(order).id)
     const path = `${OWN}/orders/${order.orderId}/cancel`
@@ -222,7 +222,7 @@ describe('an event', () => {
     expect(await available()).toBe(25 * USD)
   })
 
-  test('a failed payment ends the order without credit', async () => {
+  test('an event of a failed payment ends the order without credit', async () => {
     const order = await create('25')
     const id = sessionOf(order).id
     await tell(stripe.begin(id))
@@ -244,7 +244,7 @@ describe('an event', () => {
     expect(await available()).toBe(25 * USD)
   })
 
-  test('partial refunds, cumulative refunds and a failed one move each part once', async () => {
+  test('partial, cumulative and failed refunds move each amount once', async () => {
     const order = await create('100')
     const { id } = sessionOf(order)
     await tell(stripe.pay(id))
@@ -262,7 +262,7 @@ describe('an event', () => {
     expect(await available()).toBe(80 * USD)
   })
 
-  test('an event of a failed refund before the event of the refund is harmless', async () => {
+  test('an event of a failed refund that arrives before the refund’s event is harmless', async () => {
     const order = await create('20')
     const { id } = sessionOf(order)
     await tell(stripe.pay(id))
@@ -299,7 +299,7 @@ describe('an event', () => {
     expect(await available()).toBe(25 * USD)
   })
 
-  test('another account’s event is ignored, and an event of an unknown order waits for a person', async () => {
+  test('another account’s event is ignored, and an event of an unknown order waits for an administrator', async () => {
     const order = await create('25')
     const event = stripe.pay(sessionOf(order).id)
     for (const other of [
@@ -329,7 +329,7 @@ describe('an event', () => {
     ['overpaid', { amount_total: 2_501 }],
     ['wrong_currency', { currency: 'eur' }],
     ['wrong_payee', { id: 'cs_test_other' }],
-  ])('an event that is %s waits for a person', async (mismatch, changes) => {
+  ])('an event that is %s waits for an administrator', async (mismatch, changes) => {
     const order = await create('25')
     const event = stripe.pay(sessionOf(order).id)
     const { status, result } = await tell({ ...event, data: { object: { ...objectIn(event), ...changes } } })
@@ -351,7 +351,7 @@ describe('an event', () => {
     expect(await available()).toBe(0)
   })
 
-  test('an event gets a 503 if its refund cannot be read at Stripe, and is booked when it is sent again', async () => {
+  test('an event gets a 503 if its refund cannot be read at Stripe, and is booked when sent again', async () => {
     const order = await create('25')
     const { id } = sessionOf(order)
     await tell(stripe.pay(id))
@@ -447,7 +447,7 @@ describe('an order without an event', () => {
     expect([refused.code, refused.stderr.includes('DEPOSIT_PROVIDER can be asked about')]).toEqual([1, true])
   })
 
-  test('if Stripe was unreachable, an order is looked up again, and gets Stripe’s state', async () => {
+  test('if Stripe was unreachable, an order is looked up again later, and gets the state that Stripe has', async () => {
     const order = await create('25')
     await endOf(order)
     stripe.expire(sessionOf(order).id)

@@ -1,4 +1,4 @@
-/** Idempotency keys of the management API: a change happens once, its answer is given again, and nobody else can read what is kept. */
+/** Idempotency keys of the management API: a change happens once, its answer is repeated, and stored answers are encrypted. */
 import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -90,7 +90,7 @@ test('an Idempotency-Key belongs to one management key of one account', async ()
   expect(new Set(answers.map(({ body }) => (body as { key: string }).key)).size).toBe(3)
 })
 
-test('an Idempotency-Key works for each other kind of change, by path and method', async () => {
+test('an Idempotency-Key repeats the answer of its change, and is refused for another change', async () => {
   const { body } = await make('order-5', { name: 'robot', monthlyBudgetUsd: null })
   const { id } = (body as { item: { id: string } }).item
   const rotate = () =>
@@ -103,7 +103,7 @@ test('an Idempotency-Key works for each other kind of change, by path and method
   expect([elsewhere.status, codeOf(elsewhere)]).toEqual([409, 'idempotency_key_reused'])
 })
 
-test('the stored answer contains no readable key', async () => {
+test('a stored answer contains no readable key', async () => {
   const { body } = await make('order-6', { name: 'robot', monthlyBudgetUsd: null })
   const { key } = body as { key: string }
   const redis = new Redis(await redisUrl())

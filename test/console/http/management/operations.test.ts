@@ -1,4 +1,4 @@
-/** The management API over a whole gateway: what keys do for an account, in whose name, and until when. */
+/** The management API of a whole gateway: what management keys may do, in whose name, and until when. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -80,7 +80,7 @@ describe('a management key', () => {
     { scopes: ['keys:read', 'keys:read'] },
     { scopes: [], expiresAt: '2020-01-01' },
     {},
-  ])('a management key with %j is not made', async (wrong) => {
+  ])('a management key with %j is not created', async (wrong) => {
     expect((await owner.json('POST', PATH, { name: 'another', ...wrong })).status).toBe(400)
   })
 
@@ -104,7 +104,7 @@ describe('a management key', () => {
     ['revoked', () => owner.json('DELETE', `${PATH}/${manager.id}`)],
     ['expired', () => sql()`UPDATE management_keys SET expires_at = now() WHERE id = ${manager.id}`],
     [
-      'of somebody whom an operator keeps out',
+      'of a person whom an operator disabled',
       () => sql()`UPDATE users SET disabled_at = now() WHERE id = ${owner.viewer.userId}`,
     ],
   ])('a management key is refused from the next request on once it is %s', async (_, end) => {
@@ -145,7 +145,7 @@ describe('a management key', () => {
     ['/v1/messages', { model: 'svc/alpha', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }],
     ['/v1/responses', { model: 'svc/alpha', input: 'Hi' }],
     ['/v1beta/models/svc%2Falpha:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] }],
-  ])('%s refuses a management key in its own format, as the key calls no models', async (path, body) => {
+  ])('%s refuses a management key, which calls no models, in its own format', async (path, body) => {
     const answer = await call('POST', path, body)
     expect(answer.status).toBe(401)
     expect(JSON.stringify(answer.body)).toContain('it manages an account and calls no models')
@@ -159,7 +159,7 @@ describe('a management key', () => {
     expect((await send(gateway, undefined, 'GET', '/v1/keys', undefined, cookie)).status).toBe(401)
   })
 
-  test('a management key may make 60 changes a minute', async () => {
+  test('a management key may make at most 60 changes a minute', async () => {
     const statuses: number[] = []
     for (let change = 0; change < 61; change++) statuses.push((await call('POST', '/v1/keys/key_0/deactivate')).status)
     expect(statuses).toEqual([...Array(60).fill(404), 429])
@@ -191,7 +191,7 @@ describe('changes by the management API', () => {
     for (const { actor_id, by } of entries) expect([actor_id, by]).toEqual([owner.viewer.userId, manager.id])
   })
 
-  test('a key’s budgets need budgets:write, for new and existing keys', async () => {
+  test('setting a key’s budgets needs budgets:write, for new and existing keys', async () => {
     const scoped = async (...scopes: Scope[]) => (await makeManagementKey(owner, scopes)).key
     const [keysOnly, both] = [await scoped('keys:write'), await scoped('keys:write', 'budgets:write')]
     const make = (key: string, monthlyBudgetUsd: string | null) =>
@@ -252,7 +252,7 @@ describe('changes by the management API', () => {
     expect(JSON.stringify((await call('GET', '/v1/members')).body)).not.toContain(userId)
   })
 
-  test('invitations are sent in the name of the key’s maker, never as owner', async () => {
+  test('invitations are sent in the name of the management key’s maker, never as owner', async () => {
     await becomeOrganisation()
     const email = `${crypto.randomUUID()}@example.test`
     expect((await call('POST', '/v1/invitations', { email, role: 'owner' })).status).toBe(403)
@@ -308,7 +308,7 @@ describe('changes by the management API', () => {
     }
   })
 
-  test('a wrong request is refused in the route’s format, with the request id', async () => {
+  test('an invalid request is refused in the route’s format, with the request id', async () => {
     const answer = await call('POST', '/v1/keys', { name: '' })
     expect(answer).toMatchObject({ status: 400, body: { error: { type: 'invalid_request_error' } } })
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/)

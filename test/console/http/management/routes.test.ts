@@ -1,4 +1,4 @@
-/** What holds for every operation of the management API, over its own table: no field is left out unsaid, and every list comes page by page. */
+/** Rules for every operation of the management API: unknown fields are refused, and every list has pages. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { fillPath } from '@test/console/http/routes'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -47,30 +47,27 @@ describe('a field that an operation does not know', () => {
 
   const CHANGES = OPERATIONS.filter(({ method }) => method !== 'GET')
 
-  test.each(CHANGES)(
-    'a field that an operation does not know is refused by its name: $method $path',
-    async ({ method, path }) => {
-      const place = `/v1${fillPath(path, { scope: 'key' })}`
-      const known = Object.keys(bodyOf(method, path)?.properties ?? {})
-      for (const field of ['budget_usd', 'constructor']) {
-        const answer = await call(method, place, { [field]: 'a value' })
-        expect([field, answer.status, errorOf(answer)]).toMatchObject([
-          field,
-          400,
-          { type: 'invalid_request_error', param: field, message: expect.stringContaining(field) },
-        ])
-        expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
-      }
-      for (const field of known) {
-        const { status, body } = await call(method, place, { [field]: null })
-        expect([field, status, JSON.stringify(body)]).toEqual([
-          field,
-          status,
-          expect.not.stringContaining('no such field'),
-        ])
-      }
-    },
-  )
+  test.each(CHANGES)('an unknown field is refused by its name: $method $path', async ({ method, path }) => {
+    const place = `/v1${fillPath(path, { scope: 'key' })}`
+    const known = Object.keys(bodyOf(method, path)?.properties ?? {})
+    for (const field of ['budget_usd', 'constructor']) {
+      const answer = await call(method, place, { [field]: 'a value' })
+      expect([field, answer.status, errorOf(answer)]).toMatchObject([
+        field,
+        400,
+        { type: 'invalid_request_error', param: field, message: expect.stringContaining(field) },
+      ])
+      expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
+    }
+    for (const field of known) {
+      const { status, body } = await call(method, place, { [field]: null })
+      expect([field, status, JSON.stringify(body)]).toEqual([
+        field,
+        status,
+        expect.not.stringContaining('no such field'),
+      ])
+    }
+  })
 
   test('every body of the dashboard refuses unknown fields', () => {
     const routes = gateway.gateway.app.routes.filter(({ path }) => path.startsWith('/dashboard/api/'))
@@ -114,7 +111,7 @@ describe('a list', () => {
     }
   })
 
-  test.each(LISTS)('a list comes page by page, in one order, each item once: $path', async ({ path }) => {
+  test.each(LISTS)('a list has pages, in one order, with each item once: $path', async ({ path }) => {
     const whole = (await call('GET', `/v1${path}?limit=100`)).body as { items: JsonObject[]; nextCursor: unknown }
     expect([whole.items.length > 1, whole.nextCursor]).toEqual([true, null])
     const seen: unknown[] = []

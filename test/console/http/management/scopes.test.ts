@@ -1,4 +1,4 @@
-/** What a management key can't do, over the route table itself: every route, by a key of each scope and by one without any. */
+/** What a management key cannot do: every route, called by a key of each scope and by a key without scopes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fillPath } from '@test/console/http/routes'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -83,7 +83,7 @@ test('each operation is a dashboard route, and none is about management keys', (
 })
 
 test.each(['/v1/orders/options', '/v1/keys/x/../../management-keys', '/v1/management-keys', '/v1/usage/export'])(
-  'what is not offered is not reached by the path of something else: %s',
+  'an operation that is not offered is not reached by another path: %s',
   async (path) => {
     const [, ...others] = callers
     for (const { key } of others) expect([401, 403, 404]).toContain((await send(gateway, key, 'GET', path)).status)

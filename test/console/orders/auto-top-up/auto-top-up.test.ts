@@ -1,4 +1,4 @@
-/** Automatic top-ups over real stores and a Stripe on loopback: when a card is charged, how often, and what ends it. */
+/** Automatic top-ups on real stores, with a simulated Stripe: when a card is charged, how often, and what turns them off. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { join, newOrganisation } from '@test/accounts/members/people'
 import { CUSTOMER, DAY_MS, type OrdersFixture, openOrders, testClock } from '@test/console/orders/fixture'
@@ -187,8 +187,8 @@ describe('a charge', () => {
 
 describe('an answer that is lost', () => {
   test.each([
-    ['before Stripe got it', false],
-    ['after Stripe charged', true],
+    ['before Stripe got the request', false],
+    ['after Stripe charged the card', true],
   ])('%s: the card is charged once, even if another gateway continues later', async (_, isLate) => {
     await turnedOn()
     stripe.intercept = onCharge(() => ({ response: unauthorized(), isLate }))
@@ -231,7 +231,7 @@ describe('an answer that is lost', () => {
     expect(await facts()).toMatchObject({ states: [state], charges: count })
   })
 
-  test('an event before Stripe’s answer credits; the answer, and the event again, change nothing', async () => {
+  test('an event before Stripe’s answer credits the order; the answer, and the event again, change nothing', async () => {
     await turnedOn()
     stripe.intercept = onCharge(() => ({ response: unauthorized(), isLate: true }))
     await world.orders.topUpDue()
@@ -286,7 +286,7 @@ describe('a failed charge', () => {
     expect(await world.orders.topUpDue()).toBe(0)
   })
 
-  test('a payment between failures, or turning it on again, resets the count of failures', async () => {
+  test('a payment between failures, or turning the auto top-up on again, resets the count of failures', async () => {
     await turnedOn({ behaviour: 'insufficient_funds' })
     const card = stripe.cards.get(cardIds().at(-1) ?? '')
     await world.orders.topUpDue()
@@ -311,7 +311,7 @@ describe('a failed charge', () => {
     expect(await facts()).toMatchObject({ states: ['expired'], charges: 1, isOn: false, stopped: 'card_refused' })
   })
 
-  test('if the bank asks for a confirmation, one mail has the order, and no further charge follows until it is paid', async () => {
+  test('if the bank asks for a confirmation, one mail links to the order, and no further charge follows until it is paid', async () => {
     const { people, accountId: organisation } = await newOrganisation(world.fixture)
     accountId = organisation
     // Somebody who may no longer pay gets no mail.

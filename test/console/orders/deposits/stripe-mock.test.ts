@@ -1,4 +1,4 @@
-/** Every request that the gateway sends to Stripe is one that the schema of Stripe's API allows. */
+/** Every request that the gateway sends to Stripe is valid by the schema of Stripe's API. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { testClock } from '@test/console/orders/fixture'
 import { STRIPE_KEY } from '@test/support/stripe-stub'

@@ -1,7 +1,4 @@
-/**
- * Whatever Stripe reports, in whatever order and how often, and whenever a process dies: the account has what was paid, less what
- * was returned.
- */
+/** Random Stripe events in any order, repeated, with crashes at any time: the account has what was paid less what was returned. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { CUSTOMER, DAY_MS, type OrdersFixture, openOrders, testClock } from '@test/console/orders/fixture'
@@ -163,7 +160,7 @@ test('the credit is the paid less the returned amount, whatever the order of eve
   )
 }, 300_000)
 
-test('checks at Stripe without any event give the same credit', async () => {
+test('checks at Stripe give the same credit without any event', async () => {
   await fc.assert(
     fc.asyncProperty(story, async (told) => {
       const scene = await play(told)
@@ -186,7 +183,7 @@ const ALL: Story = {
   ],
 }
 
-test('no money moves twice, at whichever statement of an event or check the process crashes', async () => {
+test('no money moves twice if the process crashes at any statement of an event or check', async () => {
   const { events } = await play(ALL)
   for (const target of [...events.keys(), events.length]) {
     let diesAt = 0
@@ -300,7 +297,7 @@ async function finish(
   return giveBack(sessionId, paidCents, told)
 }
 
-test('a card is charged once, at whichever statement of the charge the process crashes', async () => {
+test('a card is charged once if the process crashes at any statement of the charge', async () => {
   for (const behaviour of ['ok', 'authentication_required', 'insufficient_funds'] as const) {
     stripe.intercept = undefined
     let diesAt = 0

@@ -1,7 +1,4 @@
-/**
- * Notices of one payment come in any order: the balance that they leave is a matter of what they say, and not of when.
- * Takes long: every order of every set of notices, on real stores.
- */
+/** Events of one payment come in any order and leave the same balance. Slow: every order of every set of events, on real stores. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { noticeOf, type OrdersFixture, openOrders } from '@test/console/orders/fixture'
 import type { PaymentNotice, ReversalNotice } from '@/console/orders/types'

@@ -1,4 +1,4 @@
-/** Chargebacks, refunds at the provider and what undoes them: each moves credit once, in any order, and never in silence. */
+/** Chargebacks, refunds at the provider, and their reversals: each moves credit once, in any order, and is always shown. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { ADMINISTRATOR, noticeOf, type OrdersFixture, openOrders } from '@test/console/orders/fixture'
@@ -48,7 +48,7 @@ describe('a chargeback', () => {
     expect(await audited(accountId)).toEqual(['account.suspend'])
   })
 
-  test('if an open request holds the credit, a chargeback suspends when the request is charged, unless an administrator has activated the account', async () => {
+  test('if an open request holds the credit, a chargeback suspends the account once that request is charged', async () => {
     const { depositId } = await deposited()
     const { ledger, database } = world.fixture
     const entryId = `withheld-${accountId}`
@@ -63,7 +63,7 @@ describe('a chargeback', () => {
     expect([await world.orders.suspendOwing(), (await ledger.readBalance(accountId))?.status]).toEqual([0, 'active'])
   })
 
-  test('a repeated chargeback suspends the account if the ledger was unreachable before', async () => {
+  test('if the ledger was unreachable at a chargeback, its repetition suspends the account', async () => {
     const { depositId } = await deposited()
     await spend(30)
     const down = () => Promise.reject(new Error('down'))
@@ -99,7 +99,7 @@ describe('a chargeback', () => {
     expect(await money()).toMatchObject({ ledger: 4_000, paidLessRefunded: 4_000 })
   })
 
-  test('a chargeback before its deposit waits for it, and is shown on the order', async () => {
+  test('a chargeback that arrives before its deposit waits for it, and is shown on the order', async () => {
     const order = await world.order(accountId, { method: 'deposit' })
     const paymentId = await paymentIdOf(order)
     const notice = noticeFor('tr_early', { paymentId, amountCents: 4_000, externalId: `cb_${order.orderId}` })
@@ -126,7 +126,7 @@ describe('a chargeback', () => {
     expect(await money()).toMatchObject({ ledger: 0, history: 0 })
   })
 
-  test('a chargeback of a payment that waits for an administrator reduces the later credit', async () => {
+  test('a chargeback of a payment that waits for an administrator reduces the credit given later', async () => {
     const order = await world.order(accountId, { method: 'deposit' })
     const kept = await world.orders.confirmPayment(noticeOf(order, { amountCents: 4_000 }))
     if (kept.kind !== 'unmatched') throw new Error(kept.kind)
@@ -148,7 +148,7 @@ describe('a chargeback', () => {
 })
 
 describe('a won dispute', () => {
-  test('a won dispute returns at most the chargeback, in parts', async () => {
+  test('a won dispute returns at most the amount of the chargeback, in parts', async () => {
     const { order, depositId } = await deposited()
     const lost = noticeFor(depositId)
     await world.orders.reverse(lost)
@@ -165,7 +165,7 @@ describe('a won dispute', () => {
     expect(await chargeback(depositId)).toMatchObject({ kind: 'reversed', order: { chargedBackCents: 5_000 } })
   })
 
-  test('a won dispute does not activate a suspended account: a person decides', async () => {
+  test('a won dispute does not activate a suspended account, as only a person does', async () => {
     const { depositId } = await deposited()
     await spend(30)
     const lost = noticeFor(depositId)
@@ -184,7 +184,7 @@ describe('a refund at the provider', () => {
     expect(await money()).toMatchObject({ ledger: 0, paidLessRefunded: 0 })
   })
 
-  test('a refund at the provider removes no credit if an administrator has already booked it here', async () => {
+  test('a refund at the provider removes no credit if an administrator has already booked it in the gateway', async () => {
     const { order, depositId } = await deposited()
     await refundHere(order, 2_000)
     expect(await refund(depositId, 1_500)).toMatchObject({ order: { refundedCents: 2_000 } })

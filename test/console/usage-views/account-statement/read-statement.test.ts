@@ -1,4 +1,4 @@
-/** The account statement: whatever moved, whenever, it adds up to the balance, in one piece and in any parts. */
+/** Compares the account statement with random movements: it adds up to the balance for any period and page size. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { memoryLogger } from '@test/ledger/harness'
 import { fc } from '@test/support/property'

@@ -1,4 +1,4 @@
-/** The colours of the charts: told apart by everybody, also without seeing red and green, and seen against their ground. */
+/** The colours of the charts: distinguishable for everybody, also with colour blindness, and with enough contrast. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 

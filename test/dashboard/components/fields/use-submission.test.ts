@@ -1,4 +1,4 @@
-/** Forms that are sent by people in a hurry: what is pressed twice happens once, and what was typed meanwhile stays. */
+/** Forms sent in a hurry: a double click acts once, and text typed meanwhile stays. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { countRequests, holdAnswer } from '@test/dashboard/pages/hold-answers'
 import { testBrowser } from '@test/support/browser'

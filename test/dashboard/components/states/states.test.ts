@@ -1,4 +1,4 @@
-/** What pages show before they have anything to show: that it is being loaded, why it could not be, and what is there where there is nothing. */
+/** Pages without data: they show that it loads, why it failed to load, or what to do if there is none. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'

@@ -1,4 +1,4 @@
-/** CAMT.053 statements as banks write them: what becomes a line, what identifies it, and what is refused. */
+/** CAMT.053 statements of banks: which entries become lines, how payments are identified, and what is refused. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { readStatement } from '@/console/administration/statements/read-statement'
@@ -49,9 +49,9 @@ describe.each(CAMT_VERSIONS)('version %s of CAMT.053', (version) => {
     ['a reversed debit', { isReversal: true }, { amountCents: 5_000, exclusion: 'reversal' }],
     ['a reversed credit', { isReversal: true, direction: 'DBIT' }, { amountCents: -5_000, exclusion: 'reversal' }],
     ['a returned payment', { payments: [{ isReturn: true }] }, { amountCents: 5_000, exclusion: 'reversal' }],
-    ['money that left', { direction: 'DBIT' }, { amountCents: -5_000 }],
+    ['an outgoing payment', { direction: 'DBIT' }, { amountCents: -5_000 }],
     ['another currency', { currency: 'EUR' }, { amountCents: 5_000, currency: 'EUR' }],
-  ] as const)('%s becomes a line of the statement, marked as such', async (_, entry, expected) => {
+  ] as const)('%s becomes a line of the statement, marked with its kind', async (_, entry, expected) => {
     const line = await lineOf(entry)
     expect(line).toMatchObject(expected)
     expect(line?.exclusion).toBe('exclusion' in expected ? expected.exclusion : undefined)
@@ -91,7 +91,7 @@ describe.each(CAMT_VERSIONS)('version %s of CAMT.053', (version) => {
   })
 
   test.each(['NONREF', 'NOTPROVIDED', undefined])(
-    'with the bank’s reference %s, a payment is identified by its content',
+    'with the bank’s reference %s, a payment is identified by its content instead',
     async (none) => {
       const entry = { amount: '50.00', ...(none !== undefined && { bankReference: none }) }
       const keys = async (...entries: CamtEntry[][]) =>
@@ -122,8 +122,8 @@ const VALID = camt('08', [{ amount: '50.00', payments: [PAYMENT] }])
 describe('refused XML', () => {
   test.each([
     ['a tag that is not closed', VALID.replace('</Ntry>', ''), /^The XML is broken at line \d+, column \d+: .*tag/],
-    ['text behind the root', `${VALID}more`, /^The XML is broken at line \d+, column \d+: /],
-    ['an end in the middle', VALID.slice(0, 700), /^The XML is broken at line \d+, column \d+: unclosed tag/],
+    ['text after the root element', `${VALID}more`, /^The XML is broken at line \d+, column \d+: /],
+    ['an end tag in the middle', VALID.slice(0, 700), /^The XML is broken at line \d+, column \d+: unclosed tag/],
     [
       'an unknown entity',
       VALID.replace('thanks', '&bank;'),
@@ -147,7 +147,7 @@ describe('refused XML', () => {
       /^Expected the element BkToCstmrStmt/,
     ],
     ['no entries', camt('08', []), /^The statement has no bookings\.$/],
-    ['an amount with a part of a cent', VALID.replace('>50.00<', '>50.001<'), /^Entry 1: the amount can't be read/],
+    ['an amount with a fraction of a cent', VALID.replace('>50.00<', '>50.001<'), /^Entry 1: the amount can't be read/],
     ['an amount in words', VALID.replace('>50.00<', '>1e3<'), /^Entry 1: the amount can't be read/],
     [
       'an amount without currency',
@@ -178,7 +178,7 @@ test('namespace prefixes are resolved, and elements of other namespaces are igno
   expect(await readLines(foreign)).toEqual(await readLines(VALID))
 })
 
-test('the day of a booking is the date in the bank’s file', async () => {
+test('the day of a booking is the date in the bank’s file, in any time zone', async () => {
   const late = VALID.replace('<BookgDt><Dt>2026-11-20</Dt>', '<BookgDt><DtTm>2026-11-20T23:30:00-05:00</DtTm>')
   expect((await readLines(late))[0]?.bookedOn).toBe('2026-11-20')
   const withoutBooking = VALID.replace(/<BookgDt>.*?<\/BookgDt>/, '')
