@@ -1,6 +1,6 @@
 /**
- * Somebody who has never done it adds a deployment at Azure, a model at Bedrock, one at Vertex AI and a local Ollama as the pages for operators
- * say: the entry as it stands there, the commands that stand there, then a gateway that sells it. Takes long: each command is a process.
+ * Adds a deployment at Azure, a model at Bedrock, one at Vertex AI and a local Ollama exactly as the operators' pages
+ * describe, and sells them. Slow: each command is a process.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
@@ -165,7 +165,7 @@ test.each(Object.entries(LIBRARIES))('%s accepts the same mock server', async (_
   expect(await ask()).toBe('Hello')
 })
 
-test('E1: no credential is among the arguments or in the output of the process', async () => {
+test('E1: no credential is among the process arguments or in the process output', async () => {
   const shown = (await readFile(`/proc/${gateway.pid}/cmdline`, 'utf8')) + gateway.output()
   for (const [secret, value] of Object.entries(SECRETS))
     expect([secret, shown.includes(value)]).toEqual([secret, false])

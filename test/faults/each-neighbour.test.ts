@@ -1,4 +1,4 @@
-/** That whatever customers share has a fault in the suite, in which one of them does the worst with it. */
+/** For everything that customers share, the fault suite has a fault in which one account abuses it. */
 import { expect, test } from 'bun:test'
 import { FAULTS } from '@faults/cases/index'
 import { SHARED } from '@/limits/shared-resources'

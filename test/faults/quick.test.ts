@@ -1,7 +1,7 @@
 /**
- * The most telling faults of `bun run faults`, small and quick: whatever breaks a promise about money shows here first, in
- * every run of the judges. How long things take is judged only where `bun run faults` plays them. A failure names the seed;
- * `bun run faults --only <id> --seed <seed>` plays the fault again.
+ * Small versions of the faults of `bun run faults` that test the money promises, in every run of the judges. Times
+ * are judged only by `bun run faults`. A failure names the seed; `bun run faults --only <id> --seed <seed>` repeats
+ * it.
  */
 import { beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Every field of the four public interfaces is on a list of ours: a new one is a decision and not an accident. */
+/** Every field of the four public interfaces has a rule, so that a new field needs a decision. */
 import { describe, expect, test } from 'bun:test'
 import type { FieldTable } from '@/formats/body-fields'
 import { BODY_FIELDS as CHAT_COMPLETIONS } from '@/formats/chat-completions/body-fields'

@@ -1,4 +1,4 @@
-/** What the arguments of a request's calls may hold, so that a text costs no more to parse than the body that it stands in. */
+/** Limits on the arguments of tool calls in a request, so that parsing them costs no more than parsing the body. */
 import { expect, test } from 'bun:test'
 import { type ArgumentsRead, checkArguments } from '@/formats/arguments-text'
 
@@ -13,11 +13,11 @@ test.each([
   ['names', namesOf(10_001), 'more than 10000 different names'],
   ['levels', '['.repeat(1_001) + ']'.repeat(1_001), 'nested deeper than 1000 levels'],
   ['characters', 'x'.repeat(MOST_CHARS + 1), 'exceed 4194304 characters'],
-])('arguments with too many %s are refused', (_, text, words) => {
+])('tool call arguments with too many %s are refused', (_, text, words) => {
   expect(() => check(text)).toThrow(words)
 })
 
-test('arguments at the limit are accepted unchanged', () => {
+test('tool call arguments at the limit are accepted unchanged', () => {
   for (const text of [
     `{"x":[${'1.0,'.repeat(99_990)}1]}`,
     namesOf(10_000),
@@ -28,14 +28,14 @@ test('arguments at the limit are accepted unchanged', () => {
     expect(check(text)).toBe(text)
 })
 
-test('the limit of values applies to all calls of a request together', () => {
+test('the limit of values applies to all tool calls of a request together', () => {
   const read = none()
   const some = `{"x":[${'0,'.repeat(30_000)}1]}`
   for (let call = 0; call < 3; call++) check(some, read)
   expect(() => check(some, read)).toThrow('all arguments together have more than 100000 values')
 })
 
-test('short arguments are accepted without parsing', () => {
+test('short tool call arguments are accepted without parsing', () => {
   const read = none()
   for (let call = 0; call < 100; call++) check('{"city":"Oslo"}', read)
   expect(read.values).toBe(0)

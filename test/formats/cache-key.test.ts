@@ -1,4 +1,4 @@
-/** Names of cached prompts: what providers are told for two accounts that chose the same one, in the caller's format and in others. */
+/** Cache keys of prompts: two accounts with the same key get different keys at the provider, in every pair of formats. */
 import { expect, test } from 'bun:test'
 import { requestWith, traitsWith } from '@test/formats/responses/support'
 import type { FormatName } from '@/chat/format-name'
@@ -50,21 +50,18 @@ test.each(CALLERS)("no cache key is sent without the caller's own: %s", (name, s
   }
 })
 
-test.each(CALLERS)(
-  'if the caller names none, a provider that needs a cache key gets the account’s: %s',
-  (name, says) => {
-    const own = (account: string, isOwnFormat: boolean, given: JsonObject = {}) =>
-      told(name, { ...says, ...given }, account, isOwnFormat, 'account-cache-key')
-    const first = own('acc_1', true)
-    expect(first).toMatch(/^[0-9a-f]{40}$/)
-    expect([own('acc_1', true), own('acc_1', false)]).toEqual([first, first] as JsonValue[])
-    expect(own('acc_2', true)).not.toBe(first as string)
-    // What the caller names is not lost: another conversation has another.
-    expect(own('acc_1', true, { prompt_cache_key: GIVEN })).toBe(
-      told(name, { ...says, prompt_cache_key: GIVEN }, 'acc_1', true) as string,
-    )
-  },
-)
+test.each(CALLERS)("without a caller's cache key, a provider that needs one gets the account’s: %s", (name, says) => {
+  const own = (account: string, isOwnFormat: boolean, given: JsonObject = {}) =>
+    told(name, { ...says, ...given }, account, isOwnFormat, 'account-cache-key')
+  const first = own('acc_1', true)
+  expect(first).toMatch(/^[0-9a-f]{40}$/)
+  expect([own('acc_1', true), own('acc_1', false)]).toEqual([first, first] as JsonValue[])
+  expect(own('acc_2', true)).not.toBe(first as string)
+  // What the caller names is not lost: another conversation has another.
+  expect(own('acc_1', true, { prompt_cache_key: GIVEN })).toBe(
+    told(name, { ...says, prompt_cache_key: GIVEN }, 'acc_1', true) as string,
+  )
+})
 
 test('every format with a cache key field sends it for callers of all formats', () => {
   const sent = [...FORMATS.values()].map((format) =>

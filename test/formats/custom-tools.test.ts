@@ -1,4 +1,4 @@
-/** A custom tool's text is read out of the arguments of a function while they come, and all of it. */
+/** A custom tool's text is decoded from the arguments of a function while they stream, and no part of it is lost. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { createCustomInput, customArguments, customInput } from '@/formats/custom-tools'
@@ -58,7 +58,7 @@ describe("a custom tool's text", () => {
     ])
   })
 
-  test('a custom tool’s text that the limit cut off is read up to the cut', () => {
+  test('a custom tool’s text that the output limit cut off is read up to the cut', () => {
     const written = customArguments('one\ntwo').slice(0, -4)
     expect(told([written]).join('')).toBe('one\nt')
     expect(customInput(written)).toBe('one\nt')
@@ -74,7 +74,7 @@ describe("a custom tool's text", () => {
     [`${' '.repeat(2_000)}{"input":"x"}`, 'x'],
     ['{"input":"a\nraw line"}', 'a\nraw line'],
     ['{"input":"a bad \\x escape"}', 'a bad \\x escape'],
-  ])('a custom call with malformed arguments loses no text: %p', (written, whole) => {
+  ])('a custom tool call with malformed arguments loses no text: %p', (written, whole) => {
     expect(told([...written]).join('')).toBe(whole)
     expect(customInput(written)).toBe(whole)
   })

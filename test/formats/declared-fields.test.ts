@@ -1,6 +1,6 @@
 /**
- * Fields never vanish: each that the vendors' libraries declare inside a conversation, with a word in it, is sent, or named as left out, or
- * refused, at a provider of each format and in the words of the clouds.
+ * Fields never vanish: each field that the vendors' libraries declare in a conversation is sent, named as omitted, or
+ * refused, at providers of each format and dialect.
  */
 import { describe, expect, test } from 'bun:test'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'

@@ -1,4 +1,4 @@
-/** The table of the outcome of each field is what the gateway does: every field of every format, at providers of every format. */
+/** The table of field outcomes is what the gateway does: every field of every format, at providers of every format. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type ScriptedModels, soundAnswer, startScriptedModels } from '@test/gateway/scripted-models'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'

@@ -1,4 +1,4 @@
-/** How fields at fault are named. */
+/** How errors name the place of a faulty field. */
 import { expect, test } from 'bun:test'
 import { fieldAt } from '@/formats/field-path'
 
@@ -8,6 +8,6 @@ test.each([
   ['/source', 'system[1]', 'system[1].source'],
   ['/labels/a~1b~0c', '', 'labels.a/b~c'],
   ['', '', ''],
-])('the place of %j after %j is %j', (pointer, prefix, path) => {
+])('the path of %j after %j is %j', (pointer, prefix, path) => {
   expect(fieldAt(pointer, prefix)).toBe(path)
 })

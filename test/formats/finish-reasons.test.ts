@@ -1,4 +1,4 @@
-/** Finish reasons: the tables know every word of the official libraries, and a word that no table knows is never a plain stop. */
+/** Finish reasons: the tables list every value of the official libraries, and an unlisted value is never a normal stop. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { decodeFinishReason as ofChatCompletions } from '@/formats/chat-completions/finish-reason'
@@ -67,7 +67,7 @@ describe.each(PLACES)('%s: an unlisted finish reason', (place) => {
     expect(decode(word)).toEqual({ kind, raw: word, isUnlisted: true })
   })
 
-  test('if an answer has a call, an unlisted finish reason counts as a tool call, unless its name means cut or filtered', () => {
+  test('if an answer has a tool call, an unlisted finish reason counts as a tool call, unless its name means cut or filtered', () => {
     const calls = place === 'responses, reasons' ? 'unknown' : 'tool-calls'
     expect(decode('SOMETHING_NEW', CALLED).kind).toBe(calls)
     expect(decode('new_tool_thing', CALLED).kind).toBe(calls)

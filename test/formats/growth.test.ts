@@ -1,4 +1,4 @@
-/** No request gets much longer on its way: what a provider is sent is at most twice what came, in every pair and by every quirk. */
+/** A request to a provider is at most twice as long as the caller's, for every pair of formats and every quirk. */
 import { describe, expect, test } from 'bun:test'
 import { targetOfEntry } from '@test/dialects/provider-entry'
 import { fc } from '@test/support/property'

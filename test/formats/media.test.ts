@@ -1,4 +1,4 @@
-/** Names of files: services tell by the extension what a file is, and refuse one that has none. */
+/** File names sent to services, which recognise a file's type by the extension and refuse a file without one. */
 import { describe, expect, test } from 'bun:test'
 import type { FileBlock } from '@/chat/request'
 import { encodeUserBlock as encodeForChat } from '@/formats/chat-completions/provider-side/encode-content'
@@ -25,7 +25,7 @@ describe('the name under which a file is sent', () => {
   )
 })
 
-test("a file's name has the ending of its media type at every provider that needs a name", () => {
+test("a file's name has the extension of its media type at every provider that needs a name", () => {
   const titled = (mediaType: string): FileBlock => ({
     type: 'file',
     source: { type: 'base64', mediaType, data: 'JVBE' },

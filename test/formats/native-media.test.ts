@@ -1,4 +1,4 @@
-/** Pictures and files in what a provider's own tools left behind are read and counted like any other: none is sold as the bytes it has. */
+/** Pictures and files in results of a provider's own tools are read and counted like any others, never as text bytes. */
 import { describe, expect, test } from 'bun:test'
 import { PAGE_TOKENS, pages } from '@test/catalog/media/sample-pdfs'
 import { inputBound, measurePrompt } from '@/catalog/estimate'
@@ -89,7 +89,7 @@ const SAMPLES: [string, FormatName, JsonObject, number][] = [
     CONTEXT,
   ],
   [
-    'bytes of no stated kind',
+    'bytes without a stated kind',
     'responses',
     { type: 'mcp_call', id: 'x', output: [{ type: 'input_file', file_data: 'AAAA' }] },
     CONTEXT,
@@ -110,7 +110,7 @@ const SAMPLES: [string, FormatName, JsonObject, number][] = [
 ]
 
 describe.each(SAMPLES)('%s in the history of %s', (_, format, part, tokens) => {
-  test('media that only this provider’s format reads is held once, by its kind', () => {
+  test('media that only this provider’s format reads is reserved once, by its kind', () => {
     const bound = boundOf(format, part)
     expect(bound).toBeGreaterThanOrEqual(tokens)
     expect(bound).toBeLessThan(Math.min(2 * tokens, tokens + COUNTED_TOKENS_MAX / 2))

@@ -1,4 +1,4 @@
-/** Fields inside tools and parts that no list knows: left out and named, in requests that go to a provider of their own format. */
+/** Unknown fields inside tools and parts are omitted and named, in requests to a provider of the same format. */
 import { describe, expect, test } from 'bun:test'
 import { traitsWith } from '@test/formats/responses/support'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'

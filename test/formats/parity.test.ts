@@ -1,4 +1,4 @@
-/** The formats are built alike: the same thing has the same name in the same place, and what only some have is explained. */
+/** The formats are built alike: the same files and names at the same places, and a reason for each difference. */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'

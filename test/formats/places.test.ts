@@ -1,4 +1,4 @@
-/** Content never vanishes: each kind that a format knows, in each place, is sent, or refused, or named as left out. */
+/** Content never vanishes: each kind of content in each place is sent, refused, or named as omitted. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'

@@ -1,4 +1,4 @@
-/** Which betas a target of the caller's own format is asked for, by its catalogue entry, and what goes with the others. */
+/** The betas that a target of the caller's own format gets by its catalogue entry, and the fields of omitted betas. */
 import { describe, expect, test } from 'bun:test'
 import type { Beta, Protocol } from '@/chat/protocol'
 import { leftOutOfOwn, protocolHeaders, untoldElsewhere } from '@/formats/protocol'

@@ -1,4 +1,4 @@
-/** The reason of a provider's error, from the words that providers really use, in every format and inside streams. */
+/** The reason of a provider's error, from real error texts, in every format and inside streams. */
 import { describe, expect, test } from 'bun:test'
 import type { FormatName } from '@/chat/format-name'
 import type { ProviderErrorReason } from '@/chat/provider-error'
@@ -235,7 +235,7 @@ test.each([
   expect(providerError({ status: 503, kind: '', message }).reason).toBe('overloaded')
 })
 
-test('the classification changes nothing else of the error', () => {
+test('classifying an error changes nothing else of it', () => {
   const facts = { status: 429, kind: 'slow', message: 'words', retryAfterSeconds: 2 }
   expect(providerError(facts)).toEqual({ reason: 'rate-limited', ...facts })
 })

@@ -1,4 +1,4 @@
-/** Rate limits in each format's own headers: durations as the common ones write them, moments as the messages format does. */
+/** Rate limit headers of each format: durations in the common ones, times in those of messages. */
 import { describe, expect, test } from 'bun:test'
 import { FORMATS } from '@/formats/index'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
@@ -20,7 +20,7 @@ describe('the common headers', () => {
     })
   })
 
-  test('a limit that is unknown has no headers', () => {
+  test('an unknown rate limit has no headers', () => {
     expect(commonRateLimitHeaders({})).toEqual({})
     expect(Object.keys(commonRateLimitHeaders({ tokens: { limit: 1, remaining: 0, resetMs: 1 } }))).toHaveLength(3)
   })

@@ -1,4 +1,4 @@
-/** Sources that an answer names reach clients of every format, with their places where these can be known. */
+/** Sources that an answer cites reach clients of every format, with their positions in the text if known. */
 import { describe, expect, test } from 'bun:test'
 import { createFolder } from '@/chat/fold'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'

@@ -1,4 +1,4 @@
-/** Fields that a model is said to support: each reaches its provider, and those that a quirk takes away are not among them. */
+/** Fields that a model lists as supported reach its provider, and those that a quirk removes are not listed. */
 import { describe, expect, test } from 'bun:test'
 import { requestOf } from '@test/routing/world'
 import type { ChatRequest, Feature } from '@/chat/request'

@@ -62,7 +62,7 @@ test.each([
   ['us', 'https://aiplatform.us.rep.googleapis.com'],
   ['eu', 'https://aiplatform.eu.rep.googleapis.com'],
   ['us-east5', 'https://us-east5-aiplatform.googleapis.com'],
-])('E20: the host of %s is the library’s', (location, host) => {
+])('E20: the host of %s equals the vendor library’s', (location, host) => {
   const entry = { ...ENTRY, location, auth: { type: 'google', metadataHost: '127.0.0.1:1' } }
   expect(targetOfEntry(entry).provider.baseUrl).toBe(host)
   expect(new AnthropicVertex({ projectId: 'p', region: location, authClient: SIGNER }).baseURL).toBe(`${host}/v1`)

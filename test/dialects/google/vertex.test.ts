@@ -1,4 +1,4 @@
-/** Calls to Vertex AI, beside those of its vendor's own library; and how the gateway says who it is there. */
+/** Calls to Vertex AI compared with the vendor's own library, and the gateway's credentials there. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, verify } from 'node:crypto'
 import { GoogleGenAI } from '@google/genai'

@@ -1,4 +1,4 @@
-/** The same format on both sides: only the model's name and what metering needs may change. */
+/** chat-completions on both sides: only the model's name and the fields that metering needs may change. */
 import { describe, expect, test } from 'bun:test'
 import { passHooks } from '@test/formats/pass-hooks'
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'

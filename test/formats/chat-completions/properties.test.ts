@@ -1,4 +1,4 @@
-/** What holds for every input: nothing a peer sends makes a codec throw, bytes may be split anywhere, and meaning survives a round trip. */
+/** Properties for random input: no codec throws, bytes may be split anywhere, and encoding and decoding keep the meaning. */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { passHooks } from '@test/formats/pass-hooks'

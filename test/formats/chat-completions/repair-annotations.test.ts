@@ -1,4 +1,4 @@
-/** What a streamed message lists beside its calls: each thing has its place, and annotations are citations. */
+/** Lists in a streamed message: annotations get their index, and must be complete citations. */
 import { expect, test } from 'bun:test'
 import { passHooks } from '@test/formats/pass-hooks'
 import { passThrough } from '@/formats/chat-completions/pass-through'

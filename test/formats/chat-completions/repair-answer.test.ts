@@ -1,4 +1,4 @@
-/** A complete answer is put right field by field where it breaks the published shape, and stays byte for byte where it keeps it. */
+/** A complete answer that violates the published schema is repaired field by field; a valid one stays the same byte for byte. */
 import { describe, expect, test } from 'bun:test'
 import { passHooks } from '@test/formats/pass-hooks'
 import { passThrough } from '@/formats/chat-completions/pass-through'

@@ -1,4 +1,4 @@
-/** A stream is put right chunk by chunk and field by field where it breaks the published shape, and stays byte for byte where it keeps it. */
+/** A stream that violates the published schema is repaired chunk by chunk; a valid one stays the same byte for byte. */
 import { describe, expect, test } from 'bun:test'
 import { passHooks } from '@test/formats/pass-hooks'
 import { passThrough } from '@/formats/chat-completions/pass-through'
@@ -170,7 +170,7 @@ describe('a stream', () => {
     expect(stream([{ ...HEAD, choices }]).told[0].choices[0].logprobs).toBeNull()
   })
 
-  test('parts missing at the end are sent before the terminator', () => {
+  test('parts that are missing at the end are sent before the terminator', () => {
     const { ending, repairs } = stream([chunk(ROLE), chunk({ content: 'a' })], {}, { isTerminated: false })
     const usage = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 }
     expect(ending.slice(0, 2).map((text) => JSON.parse(text))).toEqual([
@@ -261,7 +261,7 @@ describe('tool calls of a stream', () => {
     expect(calls([fragment(0, 'a', 'f', '{}')], [{ index: 0 }]).calls[1]).toEqual([more(0, '')])
   })
 
-  test('arguments that come before the name are sent with it', () => {
+  test('tool call arguments that come before the name are sent with it', () => {
     expect(calls([more(0, '{"q"')], [fragment(0, 'a', 'f', ':1}')]).calls).toEqual([
       [],
       [fragment(0, 'a', 'f', '{"q":1}')],

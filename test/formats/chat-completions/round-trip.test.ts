@@ -1,4 +1,4 @@
-/** A request of the hub, written in this format and read again, means the same. */
+/** A random request of the hub is the same after encoding it as chat-completions and decoding it. */
 import { expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { ChatRequest, ModelBlock, TextBlock, Tool, ToolChoice, Turn, UserBlock } from '@/chat/request'

@@ -1,4 +1,4 @@
-/** The choice of tools in the words of services that know no other ones, for callers of this format and of others. */
+/** The tool choice for services that support fewer choices, for callers of chat-completions and of other formats. */
 import { expect, test } from 'bun:test'
 import { FORMATS } from '@/formats/index'
 import type { JsonObject } from '@/lib/json'
@@ -20,11 +20,11 @@ test.each(['auto', 'none'])('the tool choice %s is sent unchanged', (choice) => 
   for (const body of sent(choice)) expect(body).toMatchObject({ tool_choice: choice, tools: TOOLS })
 })
 
-test('a required call becomes "any" if the service needs that', () => {
+test('a required tool call becomes "any" if the service needs that', () => {
   for (const body of sent('required')) expect(body).toMatchObject({ tool_choice: 'any', tools: TOOLS })
 })
 
-test('a named function becomes "any" with that function as the only tool', () => {
+test('a named function becomes "any", with that function as the only tool', () => {
   for (const body of sent({ type: 'function', function: { name: 'two' } })) {
     expect(body.tool_choice).toBe('any')
     expect(body.tools).toEqual([expect.objectContaining({ function: expect.objectContaining({ name: 'two' }) })])

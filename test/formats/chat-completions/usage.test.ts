@@ -1,4 +1,4 @@
-/** Token usage: every provider's way of counting in, five classes out, and nothing impossible believed. */
+/** Token usage of every chat-completions provider, decoded into five classes; invalid counts are ignored. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { inputTokens } from '@/chat/usage'

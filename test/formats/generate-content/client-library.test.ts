@@ -1,4 +1,4 @@
-/** The real client library against what the encoders produce, over a real connection. */
+/** The real client library reads what the generate-content encoders write, over a real connection. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError, type Content, GoogleGenAI } from '@google/genai'
 import { GatewayError } from '@/chat/error'

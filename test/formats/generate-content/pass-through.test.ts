@@ -1,4 +1,4 @@
-/** The same format on both sides: the caller's and the provider's own words, but for what must change. */
+/** generate-content on both sides: requests and answers stay the same, except for necessary changes. */
 import { describe, expect, test } from 'bun:test'
 import { passHooks } from '@test/formats/pass-hooks'
 import type { ChatRequest } from '@/chat/request'
@@ -20,7 +20,7 @@ function pass(body: JsonObject, change: (request: ChatRequest) => void = () => {
 }
 
 describe('requests', () => {
-  test('fields on no list are omitted, in any spelling and place', () => {
+  test('unlisted fields are omitted from a passed-through request, in any spelling and place', () => {
     const generation_config = { temperature: 1, brand_new: 2, 'odd.name': 3 }
     const passed = pass({ contents: 'Hi', brand_new: { x: 1 }, BrandNew: 1, generation_config })
     expect(Object.keys(passed)).toEqual(['contents', 'generation_config'])
@@ -35,7 +35,7 @@ describe('requests', () => {
     expect(passed.contents).toBe(body.contents as never)
   })
 
-  test('numbers keep their digits', () => {
+  test('numbers in a passed-through request keep their digits', () => {
     const text = `{"contents":[{"parts":[{"text":"Hi"}]}],"labels":{"id":1098765432109876543},
       "generation_config":{"max_output_tokens":1e2,"temperature":1.0,"responseJsonSchema":{"maximum":1e5}}}`
     const body = parseJson(text) as JsonObject
@@ -47,14 +47,14 @@ describe('requests', () => {
     )
   })
 
-  test('short notations that providers refuse are written in full', () => {
+  test('short notations that providers refuse are written in full in a passed-through request', () => {
     expect(pass({ contents: 'Hi', system_instruction: 'Be brief.' })).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
       system_instruction: { parts: [{ text: 'Be brief.' }] },
     })
   })
 
-  test('a lowered limit replaces the caller’s', () => {
+  test('a lowered output limit replaces the caller’s in a passed-through request', () => {
     const lower = (request: ChatRequest) => {
       request.maxOutputTokens = 256
     }
@@ -70,7 +70,7 @@ describe('requests', () => {
     })
   })
 
-  test('thinking is removed if the model has none', () => {
+  test('thinking settings are removed from a passed-through request if the model has none', () => {
     const generationConfig = { topK: 3, thinkingConfig: { thinkingLevel: 'LOW' } }
     const none = () => {}
     expect(pass({ contents: 'Hi', generationConfig }, none).generationConfig).toEqual(generationConfig)
@@ -79,7 +79,7 @@ describe('requests', () => {
     expect(pass({ contents: 'Hi', generation_config: snake }, none, 'no-thinking').generation_config).toEqual({})
   })
 
-  test('other providers’ signatures are removed, and thoughts that only carried one', () => {
+  test('other providers’ signatures are removed, with thoughts that have nothing else', () => {
     const contents = [
       { role: 'user', parts: [{ text: 'a' }] },
       {

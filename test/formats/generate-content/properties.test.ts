@@ -1,4 +1,4 @@
-/** What holds for every input: nothing is thrown but refusals, bytes may be split anywhere, meaning survives, time is linear. */
+/** Properties for random input: decoders only throw refusals, bytes may be split anywhere, meaning is kept, and time is linear. */
 import { describe, expect, test } from 'bun:test'
 import { passHooks } from '@test/formats/pass-hooks'
 import { fc } from '@test/support/property'
@@ -100,7 +100,7 @@ describe('decoders never throw', () => {
 
 describe('bytes of a stream split anywhere', () => {
   test.each(['text.sse', 'thinking-tools.sse', 'partial-args.sse', 'error-mid-stream.sse', 'lf-comments-done.sse'])(
-    '%s at every byte',
+    'a stream split at every byte: %s',
     (name) => {
       const bytes = new TextEncoder().encode(readFixture(name))
       const whole = decodeFixture(name)

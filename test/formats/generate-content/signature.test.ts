@@ -1,4 +1,4 @@
-/** Proofs of all formats in the one base64 field. */
+/** Signatures of all formats in generate-content's one base64 field. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { FORMAT_NAMES } from '@/chat/format-name'

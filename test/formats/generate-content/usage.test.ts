@@ -1,4 +1,4 @@
-/** Token counts of providers, true and absurd. */
+/** Token counts of generate-content providers, valid and invalid. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { inputTokens, type Usage } from '@/chat/usage'
@@ -26,7 +26,7 @@ describe('decodeUsage', () => {
       { uncached: 15, output: 4 },
     ],
     ['no output', { promptTokenCount: 9, candidatesTokenCount: null }, { uncached: 9 }],
-    ['output that only the total knows', { promptTokenCount: 9, totalTokenCount: 20 }, { uncached: 9, output: 11 }],
+    ['output that only the total includes', { promptTokenCount: 9, totalTokenCount: 20 }, { uncached: 9, output: 11 }],
     [
       'a total below its parts',
       { promptTokenCount: 9, candidatesTokenCount: 4, totalTokenCount: 5 },

@@ -1,4 +1,4 @@
-/** Each beta that the official library has a name for is a decision: asked for as a rule, with a tool's price, or not at all. */
+/** Each beta of the official library has a decision: allowed by default, only with a tool's price, or never. */
 import { expect, test } from 'bun:test'
 import { describeBeta } from '@/formats/messages/betas'
 

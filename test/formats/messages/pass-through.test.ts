@@ -1,4 +1,4 @@
-/** The same format on its way through: what is replaced, what is taken out, and that all else is the caller's own. */
+/** messages on both sides: replaced fields, removed fields, and everything else unchanged. */
 import { describe, expect, test } from 'bun:test'
 import { passHooks } from '@test/formats/pass-hooks'
 import { fc } from '@test/support/property'
@@ -53,13 +53,13 @@ describe('a request', () => {
     })
   })
 
-  test('sampling is removed if the model has none', () => {
+  test('sampling is removed from a passed-through request if the model has none', () => {
     const sampling = { temperature: 0.5, top_p: 0.5, top_k: 3 }
     expect(pass(sampling)).toMatchObject(sampling)
     expect(Object.keys(pass(sampling, undefined, 'no-sampling'))).toEqual(['model', 'max_tokens', 'messages'])
   })
 
-  test('thinking and effort are removed if the model has none', () => {
+  test('thinking and effort are removed from a passed-through request if the model has none', () => {
     const thinking = { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }
     expect(pass(thinking)).toMatchObject(thinking)
     expect(Object.keys(pass(thinking, undefined, 'no-thinking'))).toEqual(['model', 'max_tokens', 'messages'])
@@ -68,7 +68,7 @@ describe('a request', () => {
     expect(pass(both, undefined, 'no-thinking').output_config).toEqual({ format })
   })
 
-  test('thinking is adapted to a model without budgets, or one that always thinks', () => {
+  test('thinking is adapted to a model without budgets, or to one that always thinks', () => {
     const budget = { thinking: { type: 'enabled', budget_tokens: 4000, display: 'omitted' } }
     expect(pass(budget, undefined, 'adaptive-thinking')).toMatchObject({
       thinking: { type: 'adaptive', display: 'omitted' },
@@ -90,7 +90,7 @@ describe('a request', () => {
     })
   })
 
-  test('a field that starts another call, which has no price, is refused', () => {
+  test('a field that starts another, unpriced model call is refused', () => {
     const compaction = { context_management: { edits: [{ type: 'clear_tool_uses' }, { type: 'compact_20260112' }] } }
     expect(complaint(() => pass(compaction)).param).toBe('context_management.edits[1].type')
     expect(pass(compaction, undefined, 'unpriced-extras')).toMatchObject(compaction)

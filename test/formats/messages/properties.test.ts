@@ -1,4 +1,4 @@
-/** What holds for every request: the API's rules are kept whatever the conversation, meaning survives, much of it takes no long. */
+/** Properties for random requests: the API's rules are kept, meaning is kept, and large requests take linear time. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { GatewayError } from '@/chat/error'
@@ -221,7 +221,7 @@ describe('linear time', () => {
   const SIZE = 120_000
   const many = <T>(make: (index: number) => T): T[] => Array.from({ length: SIZE }, (_, index) => make(index))
 
-  test('many calls with one id take linear time', () => {
+  test('many tool calls with one id take linear time to encode', () => {
     const calls = many((): ModelBlock => ({ type: 'tool-call', id: 'same', name: 'f', argumentsText: '' }))
     const results = many((): UserBlock => ({ type: 'tool-result', callId: 'same', content: [], isError: false }))
     const turns: Turn[] = [
@@ -233,7 +233,7 @@ describe('linear time', () => {
     expect(warnings).toHaveLength(1)
   })
 
-  test('many turns take linear time', () => {
+  test('many turns take linear time to encode', () => {
     const role = (index: number) => (index % 3 ? 'user' : 'system')
     const turns = many((index): Turn => ({ role: role(index), content: [{ type: 'text', text: 'x' }] }))
     const { body } = messages.encodeRequest(chatRequest({ turns }), traits('mid-system'))

@@ -1,4 +1,4 @@
-/** The numbers of usage, read from every shape that providers send. */
+/** Token usage in every form that messages providers send. */
 import { describe, expect, test } from 'bun:test'
 import { messages } from '@/formats/messages/index'
 import type { JsonValue } from '@/lib/json'

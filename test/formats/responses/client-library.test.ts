@@ -1,4 +1,4 @@
-/** The real client library reads what this format writes: answers, streams, errors, and errors inside streams. */
+/** The real client library reads answers, streams and errors in the responses format. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { CONTEXT, contextFor, usageOf } from '@test/formats/responses/client-side/answers'
 import OpenAI, { APIError, AuthenticationError, BadRequestError } from 'openai'

@@ -1,4 +1,4 @@
-/** The same format on both sides: what of a caller's body its provider is not sent, and what of an answer is put right, judged by the strictest client there is. */
+/** responses on both sides: fields that the provider is not sent, and repaired answers, checked with the strictest client. */
 import { describe, expect, test } from 'bun:test'
 import { passHooks } from '@test/formats/pass-hooks'
 import { decodeRequest } from '@/formats/responses/client-side/decode-request'
@@ -60,7 +60,7 @@ describe('a request', () => {
     expect(passThrough.request(body, request, traits)).toMatchObject({ max_output_tokens: 500, max_tool_calls: 5 })
   })
 
-  test('item ids and other providers’ reasoning are removed, and a thought stays before its result', () => {
+  test('item ids and other providers’ reasoning are removed, and a thought stays before its tool result', () => {
     const thought = (id: string, encrypted: string | null, more = {}) => ({
       ...{ type: 'reasoning', id, summary: [{ type: 'summary_text', text: 'S' }], encrypted_content: encrypted },
       ...more,
@@ -161,7 +161,7 @@ describe('a stream', () => {
     ['beginnings of items', without(/item\.added/)],
     ['beginnings of parts', without(/part\.added/)],
     ['any start event', without(/added|created|in_progress/)],
-    ['any delta', without(/delta/)],
+    ['any delta event', without(/delta/)],
     ['all events but those of done items', without(/delta|added|text|part|arguments/)],
   ])('a stream without %s is completed for the library', async (_, list) => {
     const { events } = pass(list)
@@ -233,7 +233,7 @@ describe('a stream', () => {
     expect((await readByLibrary(events)).output_text).toBe('Hello')
   })
 
-  test('calls of a stream are complete enough for clients to run them', () => {
+  test('tool calls of a stream are complete enough for clients to run them', () => {
     const [added, , ...rest] = callItem(0, 'f', [''])
     const { events, repairs } = pass([
       ...BEGINNING,

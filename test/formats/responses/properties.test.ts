@@ -1,4 +1,4 @@
-/** Whatever a provider of responses does to the order, the ids and the places of what it says, the hub and the strictest client read the same answer. */
+/** Random order, ids and positions in streams of a responses provider: the hub and the strictest client read the same answer. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { isJsonObject, type JsonObject } from '@/lib/json'

@@ -1,4 +1,4 @@
-/** What an answer repeats of its request: tools of a long schema are as dear to write as the request was. */
+/** Repeating a request with long tool schemas in the answer: it is serialised only once. */
 import { describe, expect, test } from 'bun:test'
 import { passHooks } from '@test/formats/pass-hooks'
 import { createStreamEncoder } from '@/formats/responses/client-side/encode-stream'

@@ -1,4 +1,4 @@
-/** Usage and endings between the wire and the hub, both ways, and what no class of ours covers. */
+/** Usage and finish reasons of the responses format, decoded and encoded; tokens of unknown classes are reported. */
 import { describe, expect, test } from 'bun:test'
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import { decodeFinishReason, encodeFinishReason } from '@/formats/responses/finish-reason'
@@ -11,7 +11,7 @@ describe('usage', () => {
   test.each<[string, JsonObject, Usage]>([
     ['without details', { input_tokens: 3, output_tokens: 4 }, usageOf({ uncached: 3, output: 4 })],
     [
-      'with what was read from a cache and written to it',
+      'with counts of cached and written tokens',
       {
         ...{ input_tokens: 100, output_tokens: 50, total_tokens: 150 },
         input_tokens_details: {
@@ -23,12 +23,12 @@ describe('usage', () => {
       usageOf({ uncached: 30, cacheRead: 40, cacheWrite5m: 10, cacheWrite1h: 20, output: 50, reasoning: 20 }),
     ],
     [
-      'with a sum of what was written alone',
+      'with only a sum of written tokens',
       { input_tokens: 10, output_tokens: 0, input_tokens_details: { cache_write_tokens: 4 } },
       usageOf({ uncached: 6, cacheWrite5m: 4 }),
     ],
     [
-      'with the parts of what was written alone',
+      'with only the parts of written tokens',
       {
         ...{ input_tokens: 10, output_tokens: 0 },
         input_tokens_details: { cache_write_tokens_details: { ttl_12h_tokens: 4 } },
@@ -41,7 +41,7 @@ describe('usage', () => {
       usageOf({ uncached: 10, output: 1 }),
     ],
     [
-      'whose total knows of more',
+      'whose total is larger than its parts',
       { input_tokens: 10, output_tokens: 1, total_tokens: 61, output_tokens_details: { reasoning_tokens: 50 } },
       usageOf({ uncached: 10, output: 51, reasoning: 50 }),
     ],
@@ -56,7 +56,7 @@ describe('usage', () => {
     [{ input_tokens: 1 }],
     [{ input_tokens: -1, output_tokens: 1 }],
     [{ input_tokens: 1.5, output_tokens: 1 }],
-  ])('this is not usage: %j', (wire) => {
+  ])('usage is not read from %j', (wire) => {
     expect(decodeUsage(wire)).toBeUndefined()
   })
 

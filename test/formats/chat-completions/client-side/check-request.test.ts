@@ -1,4 +1,4 @@
-/** The limits of a chat-completions request, and the words in which they are told. */
+/** The limits of a chat-completions request, and their error texts. */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '@/chat/error'
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'

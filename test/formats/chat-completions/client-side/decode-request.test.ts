@@ -1,4 +1,4 @@
-/** The top-level fields of a chat-completions request, as the hub has them. */
+/** The top-level fields of a chat-completions request, decoded. */
 import { describe, expect, test } from 'bun:test'
 import type { ChatRequest } from '@/chat/request'
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'

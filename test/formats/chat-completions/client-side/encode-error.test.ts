@@ -1,4 +1,4 @@
-/** Errors of ours in this format's words. */
+/** Errors of the gateway in the chat-completions format. */
 import { describe, expect, test } from 'bun:test'
 import { type ErrorKind, GatewayError, STATUS_OF_KIND } from '@/chat/error'
 import { encodeError } from '@/formats/chat-completions/client-side/encode-error'

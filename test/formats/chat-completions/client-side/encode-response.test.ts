@@ -1,4 +1,4 @@
-/** Complete answers as this format writes them. */
+/** Complete answers in the chat-completions format. */
 import { describe, expect, test } from 'bun:test'
 import { CONTEXT, usageOf } from '@test/formats/chat-completions/support'
 import type { ChatResponse, Choice } from '@/chat/response'
@@ -101,7 +101,7 @@ describe('an answer', () => {
     ['tool-calls', 'stop'],
   ]
   for (const [kind, word] of reasons) {
-    test(`an answer without calls that ends in ${kind} has the finish reason ${word}`, () => {
+    test(`an answer without tool calls that ends in ${kind} has the finish reason ${word}`, () => {
       const choice = choiceOf(answer([{ type: 'text', text: 'x' }], { kind }))
       expect(isJsonObject(choice) && choice.finish_reason).toBe(word)
     })

@@ -1,4 +1,4 @@
-/** Events as a stream of this format, chunk by chunk. */
+/** Events of the hub as a chat-completions stream. */
 
 import { describe, expect, test } from 'bun:test'
 import { CONTEXT, usageOf } from '@test/formats/chat-completions/support'

@@ -1,4 +1,4 @@
-/** What chat-completions providers call an error, in the words of the hub. */
+/** Errors of chat-completions providers, decoded. */
 import { describe, expect, test } from 'bun:test'
 import type { ProviderError } from '@/chat/provider-error'
 import { decodeError } from '@/formats/chat-completions/provider-side/decode-error'

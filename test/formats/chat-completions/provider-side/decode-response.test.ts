@@ -1,4 +1,4 @@
-/** Complete answers of every dialect, and answers that are none. */
+/** Complete answers of every chat-completions dialect, and bodies that are no answers. */
 import { describe, expect, test } from 'bun:test'
 import { fixtureJson, usageOf } from '@test/formats/chat-completions/support'
 import type { AnswerBlock, FinishReason } from '@/chat/response'
@@ -83,7 +83,7 @@ describe('an answer', () => {
     ['error', false, 'error'],
   ]
   for (const [word, hasCall, kind] of finishes) {
-    test(`an answer with the reason ${word} ${hasCall ? 'after' : 'without'} a call ends in ${kind}`, () => {
+    test(`an answer with the reason ${word} ${hasCall ? 'after' : 'without'} a tool call ends in ${kind}`, () => {
       const calls = hasCall ? [{ id: 'a', function: { name: 'f', arguments: '{}' } }] : []
       expect(decodeOne({ content: null, tool_calls: calls }, word)?.choices[0]?.finish).toEqual({
         ...{ kind, raw: word },
@@ -92,7 +92,7 @@ describe('an answer', () => {
     })
   }
 
-  test('a call without id gets one, arguments may be an object, and a call without a name is dropped', () => {
+  test('a tool call without id gets one, arguments may be an object, and a call without a name is dropped', () => {
     const calls = [{ function: { name: 'f', arguments: { a: 1 } } }, { id: 'b', function: { arguments: '{}' } }, null]
     const [block, ...others] = decodeOne({ tool_calls: calls })?.choices[0]?.content ?? []
     expect(block).toMatchObject({ type: 'tool-call', name: 'f', argumentsText: '{"a":1}' })
@@ -100,7 +100,7 @@ describe('an answer', () => {
     expect(others).toEqual([])
   })
 
-  test('an answer may have a custom call, images, and the text of spoken output', () => {
+  test('an answer may have a custom tool call, images, and the text of spoken output', () => {
     const custom = { id: 'a', type: 'custom', custom: { name: 'f', input: 'x "y"' } }
     const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } }]
     expect(decodeOne({ content: null, tool_calls: [custom], images })?.choices[0]?.content).toEqual([
@@ -127,7 +127,7 @@ describe('an answer', () => {
   })
 })
 
-describe('no answer', () => {
+describe('bodies that are no answer', () => {
   const bodies: JsonValue[] = [
     null,
     'x',

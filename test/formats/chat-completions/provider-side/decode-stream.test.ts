@@ -1,4 +1,4 @@
-/** Streams of every provider dialect that was seen, from bytes to events. */
+/** Streams of every known chat-completions dialect, from bytes to events. */
 import { describe, expect, test } from 'bun:test'
 import { decodeChunks, decodePieces, fixtureBytes, fold, usageOf } from '@test/formats/chat-completions/support'
 import type { JsonValue } from '@/lib/json'
@@ -25,7 +25,7 @@ describe('a stream of text', () => {
     })
   }
 
-  test('a stream starts with the first chunk that has a choice; a filter report before it does not count', async () => {
+  test('a stream starts with the first chunk that has a choice, not with a filter report before it', async () => {
     const { start, blocks } = await decodeFixture('azure-first-chunk.sse')
     expect(start).toEqual(START)
     expect(blocks).toEqual(['0 text: Hi'])
@@ -50,24 +50,24 @@ describe('a stream of text', () => {
 })
 
 describe('reasoning', () => {
-  test('reasoning is read from reasoning_content', async () => {
+  test('reasoning in the field reasoning_content is read', async () => {
     const { blocks, usage } = await decodeFixture('deepseek-reasoning.sse')
     expect(blocks).toEqual(['0 reasoning: Hm, yes.', '0 text: Yes'])
     expect(usage).toEqual(usageOf({ uncached: 10, cacheRead: 20, output: 9, reasoning: 6 }))
   })
 
-  test('reasoning is read from reasoning, with usage in x_groq', async () => {
+  test('reasoning in the field reasoning is read, with usage in x_groq', async () => {
     const { blocks, usage } = await decodeFixture('groq-reasoning.sse')
     expect(blocks).toEqual(['0 reasoning: Think', '0 text: Ok'])
     expect(usage).toEqual(usageOf({ uncached: 5, output: 4 }))
   })
 
-  test('reasoning is read from thinking parts of the content', async () => {
+  test('reasoning in thinking parts of the content is read', async () => {
     const { blocks } = await decodeFixture('mistral-thinking.sse')
     expect(blocks).toEqual(['0 reasoning: Let me see.', '0 text: Done.'])
   })
 
-  test('reasoning tokens counted apart from the completion are added to the output', async () => {
+  test('reasoning tokens that are not part of the completion count are added to the output', async () => {
     expect((await decodeFixture('xai-reasoning.sse')).usage).toEqual(
       usageOf({ uncached: 12, output: 229, reasoning: 228 }),
     )
@@ -236,7 +236,7 @@ describe('errors inside a stream', () => {
     ['error-in-google-shape.sse', { kind: 'UNAVAILABLE', message: 'The model is overloaded.', status: 503 }],
     ['malformed-json.sse', { kind: 'malformed_event' }],
   ]
-  test('several chunks in one event, of which clients read only the first, are an error', () => {
+  test('several chunks in one event are an error, because clients read only the first one', () => {
     const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] }
     const list = (...chunks: JsonValue[]) =>
       fold(decodePieces([new TextEncoder().encode(`data: ${JSON.stringify(chunks)}\n\n`)]))

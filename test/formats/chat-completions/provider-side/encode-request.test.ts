@@ -1,4 +1,4 @@
-/** Requests of the other formats as requests of this one: fields, limits, and what is refused or warned of. */
+/** Requests of other formats, encoded for chat-completions providers: fields, limits, warnings and refusals. */
 import { describe, expect, test } from 'bun:test'
 import { requestWith, traitsWith } from '@test/formats/chat-completions/support'
 import { GatewayError } from '@/chat/error'
@@ -87,7 +87,7 @@ describe('fields', () => {
     })
   })
 
-  test('fields that the format lacks are dropped with a warning', () => {
+  test('fields that the format does not support are dropped with a warning', () => {
     expect(encode({ sampling: { topK: 5 }, serviceTier: 'odd' })).toEqual({})
     expect(features({ sampling: { topK: 5 }, serviceTier: 'odd' })).toEqual(['topK', 'serviceTier'])
   })
@@ -99,7 +99,7 @@ describe('fields', () => {
     expect(features({}, 'no-sampling')).toEqual([])
   })
 
-  test('fields of this format that the hub lacks are sent, those of other formats are not', () => {
+  test('fields of this format that the hub does not know are sent; those of other formats are not', () => {
     const extensions = {
       'chat-completions': { metadata: { a: 'b' } },
       messages: { container: 'c' },
@@ -230,7 +230,7 @@ describe('the format of the answer', () => {
     })
   })
 
-  test('JSON mode is also requested in the prompt’s text, as the service requires', () => {
+  test('JSON mode is also requested in the prompt’s text, because the service requires this', () => {
     const messages = (overrides: Partial<ChatRequest>) =>
       encodeRequest(requestWith({ output: { type: 'json' }, ...overrides }), traitsWith()).body.messages
     expect(encode({ output: { type: 'json' } })).toEqual({ response_format: { type: 'json_object' } })

@@ -1,4 +1,4 @@
-/** Turns of the other formats as messages: the places where this format is stricter or poorer than the hub. */
+/** Turns of other formats as chat-completions messages, where this format is stricter or supports less than the hub. */
 
 import { describe, expect, test } from 'bun:test'
 import { traitsWith } from '@test/formats/chat-completions/support'

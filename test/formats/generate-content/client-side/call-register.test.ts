@@ -1,4 +1,4 @@
-/** Function calls and their results in histories, with and without ids. */
+/** Pairing function calls with their results in histories, with and without ids. */
 import { describe, expect, test } from 'bun:test'
 import { decode } from '@test/formats/generate-content/support'
 
@@ -26,7 +26,7 @@ describe('pairing calls with results', () => {
     expect(idsOf([...contents, { role: 'model', parts: [call('a')] }]).slice(0, 6)).toEqual(idsOf(contents))
   })
 
-  test('calls and results with ids are paired by id, in any order; a used id gets a new one', () => {
+  test('calls and results with ids are paired by id in any order; a call with a used id gets a new one', () => {
     expect(
       idsOf([
         { role: 'model', parts: [call('a', 'x'), call('a', 'y')] },
@@ -37,7 +37,7 @@ describe('pairing calls with results', () => {
     ).toEqual(['x', 'y', 'y', 'x', 'call_2_0', 'call_2_0'])
   })
 
-  test('a call that a result with its id has answered is not paired again by name', () => {
+  test('a call answered by a result with its id is not paired again by name', () => {
     expect(
       idsOf([
         { role: 'model', parts: [call('a', 'x'), call('a', 'y')] },
@@ -54,7 +54,7 @@ describe('pairing calls with results', () => {
     expect(idsOf([{ parts: [result('a', '1', 'lost'), result('b', '2')] }])).toEqual(['lost', 'call_0_1'])
   })
 
-  test('text and media of a result are read', () => {
+  test('text and media of a call’s result are read', () => {
     const textOf = (response: object, parts?: object[]) =>
       decode({
         contents: [{ parts: [{ functionResponse: { name: 'a', response, ...(parts && { parts }) } }] }] as never,
@@ -68,7 +68,7 @@ describe('pairing calls with results', () => {
     ])
   })
 
-  test('missing arguments are read as an empty text', () => {
+  test('a call’s missing arguments are read as an empty text', () => {
     expect(
       decode({ contents: [{ role: 'model', parts: [{ functionCall: { name: 'now' } }] }] }).turns[0]?.content,
     ).toMatchObject([{ argumentsText: '' }])

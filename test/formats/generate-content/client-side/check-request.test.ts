@@ -1,4 +1,4 @@
-/** Requests that break a rule: refused with the field and the limit, and nothing is coerced. */
+/** Invalid generate-content requests are refused with the field and the limit; no value is coerced. */
 import { describe, expect, test } from 'bun:test'
 import { decode, refusalOf } from '@test/formats/generate-content/support'
 import { generateContent } from '@/formats/generate-content/index'
@@ -75,7 +75,7 @@ describe('a refused request', () => {
     ],
     ['fallback', { fallback: Array.from({ length: 9 }, () => 'svc/a') }, 'must be an array of at most 8 items'],
     ['fallback[0]', { fallback: [''] }, 'must be a non-empty string of at most 256 characters'],
-  ])('%s: %j', (param, body, message) => {
+  ])('a request is refused: %s: %j', (param, body, message) => {
     const refusal = refusalOf(() => decode(body))
     expect(refusal).toMatchObject({ kind: 'invalid_request', param })
     expect(refusal.message).toContain(message)

@@ -1,4 +1,4 @@
-/** The question for a request's input tokens, and its answer. */
+/** Token counting requests of generate-content, and their answer. */
 import { expect, test } from 'bun:test'
 import { decode, refusalOf } from '@test/formats/generate-content/support'
 import { decodeCountTokens, encodeCountTokens } from '@/formats/generate-content/index'

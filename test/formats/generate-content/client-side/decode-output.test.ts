@@ -1,4 +1,4 @@
-/** The form of the answer, as clients of this format say it. */
+/** The requested answer format of generate-content, decoded. */
 import { expect, test } from 'bun:test'
 import { decode } from '@test/formats/generate-content/support'
 

@@ -1,8 +1,8 @@
-/** How hard to think, as clients of this format say it. */
+/** The requested reasoning of generate-content, decoded. */
 import { expect, test } from 'bun:test'
 import { decode } from '@test/formats/generate-content/support'
 
-test('thinking is decoded: levels in any case, budgets, off and dynamic', () => {
+test('thinking settings are decoded: levels in any case, budgets, off and dynamic', () => {
   const reasoningOf = (thinkingConfig: object) => decode({ generationConfig: { thinkingConfig } as never }).reasoning
   expect(reasoningOf({ thinkingLevel: 'LOW', includeThoughts: false })).toEqual({ effort: 'low', visible: false })
   expect(reasoningOf({ thinkingLevel: 'minimal' })).toEqual({ effort: 'minimal' })

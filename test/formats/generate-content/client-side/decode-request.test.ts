@@ -1,4 +1,4 @@
-/** Requests of real clients, and what the hub makes of each field. */
+/** generate-content requests of real clients, decoded. */
 import { describe, expect, test } from 'bun:test'
 import { decode, readJsonFixture } from '@test/formats/generate-content/support'
 import { generateContent } from '@/formats/generate-content/index'
@@ -129,7 +129,7 @@ describe('whole requests', () => {
   })
 })
 
-test('sampling has only the fields that the request sets', () => {
+test('decoded sampling has only the fields that the request sets', () => {
   const sampling = (generationConfig?: object) => decode({ generationConfig } as never).sampling
   expect(sampling()).toEqual({})
   expect(sampling({ seed: 0 })).toEqual({ seed: 0 })
@@ -145,7 +145,7 @@ describe('contents', () => {
     ['one content with one part', { role: 'user', parts: { text: 'Hi' } }],
     ['a text for parts', [{ parts: 'Hi' }]],
     ['the role of old clients', [{ role: 'function', parts: [{ text: 'Hi' }] }]],
-  ])('contents of %s become a user turn', (_, contents) => {
+  ])('contents given as %s become a user turn', (_, contents) => {
     expect(decode({ contents }).turns).toEqual([{ role: 'user', content: [text('Hi')] }])
   })
 
@@ -155,11 +155,11 @@ describe('contents', () => {
     ['parts', [{ text: 'Be brief.' }]],
     ['a content with one part', { parts: { text: 'Be brief.' } }],
     ['a content', { role: 'system', parts: [{ text: 'Be brief.' }, { text: '' }] }],
-  ])('a system instruction of %s is decoded', (_, systemInstruction) => {
+  ])('a system instruction given as %s is decoded', (_, systemInstruction) => {
     expect(decode({ systemInstruction }).system).toEqual([text('Be brief.')])
   })
 
-  test('a streamed answer that is sent back in parts becomes one turn, joined up to the signature', () => {
+  test('a streamed answer that a client sends back in parts becomes one turn, joined up to the signature', () => {
     const { turns } = decode({
       contents: [
         { role: 'user', parts: [{ text: 'a' }] },

@@ -1,4 +1,4 @@
-/** The OpenAPI subset that this format calls a schema, as JSON Schema. */
+/** The OpenAPI subset that generate-content uses for schemas, decoded to JSON Schema. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { decodeSchema } from '@/formats/generate-content/client-side/decode-schema'

@@ -1,4 +1,4 @@
-/** The choice of tools, as clients of this format say it. */
+/** The tool choice of generate-content, decoded. */
 import { expect, test } from 'bun:test'
 import { decode } from '@test/formats/generate-content/support'
 
@@ -13,7 +13,7 @@ test('the tool choice of generate-content is decoded', () => {
   expect(choiceOf({ mode: 'VALIDATED', allowedFunctionNames: ['a'] })).toEqual({ type: 'auto', names: ['a'] })
 })
 
-test('a request without a tool choice decodes to none', () => {
+test('a request without a tool choice is decoded without one', () => {
   expect(decode({}).toolChoice).toBeUndefined()
   expect(decode({ toolConfig: {} }).toolChoice).toBeUndefined()
 })

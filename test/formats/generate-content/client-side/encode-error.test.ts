@@ -1,4 +1,4 @@
-/** Errors of ours in this format's words. */
+/** Errors of the gateway in the generate-content format. */
 import { describe, expect, test } from 'bun:test'
 import { type ErrorKind, GatewayError, invalidRequest, STATUS_OF_KIND } from '@/chat/error'
 import { generateContent } from '@/formats/generate-content/index'
@@ -30,7 +30,7 @@ describe('encodeError', () => {
     expect(body).toMatchObject({ error: { code: status, message: 'Words.', status: word } })
   })
 
-  test('a rate limit has its waiting time in header and body', () => {
+  test('a rate limit error has its waiting time in header and body', () => {
     const error = new GatewayError('rate_limited', 'Slow down.', {
       retryAfterSeconds: 1.2,
       headers: { 'x-ratelimit-limit-requests': '60' },

@@ -1,4 +1,4 @@
-/** Complete answers for clients of this format. */
+/** Complete answers in the generate-content format. */
 import { describe, expect, test } from 'bun:test'
 import { context, readJsonFixture } from '@test/formats/generate-content/support'
 import type { AnswerBlock, ChatResponse, FinishReason } from '@/chat/response'

@@ -1,4 +1,4 @@
-/** Streams for clients of this format, whatever the provider speaks. */
+/** Streams in the generate-content format, from providers of any format. */
 import { describe, expect, test } from 'bun:test'
 import {
   context,
@@ -67,7 +67,7 @@ describe('stream chunks', () => {
     ])
   })
 
-  test('each call is sent whole with its id, in the order in which the calls ended', () => {
+  test('each tool call is sent whole with its id, in the order in which the calls ended', () => {
     const events: ChatEvent[] = [
       start,
       { type: 'tool-call-start', choice: 0, block: 0, id: 'a', name: 'get_weather' },
@@ -89,12 +89,12 @@ describe('stream chunks', () => {
     expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason: 'STOP' }] })
   })
 
-  test('an incomplete call is not sent; earlier calls are', () => {
+  test('an incomplete tool call is not sent; earlier calls are', () => {
     const broken = [start, ...call(0, 'a', ['{}']), ...call(1, 'b', ['{"city":"S'])]
     expect(partsOf(encodedChunks(broken))).toEqual([{ functionCall: { id: 'a', name: 'get_weather', args: {} } }])
   })
 
-  test('text after a call follows it', () => {
+  test('text after a tool call is sent after the call', () => {
     const events: ChatEvent[] = [
       start,
       ...call(0, 'a', ['{}']),
@@ -126,7 +126,7 @@ describe('stream chunks', () => {
     })
   })
 
-  test('refusals are text, images are bytes', () => {
+  test('refusals are sent as text, images as bytes', () => {
     const events: ChatEvent[] = [
       start,
       { type: 'refusal-start', choice: 0, block: 0 },
@@ -151,7 +151,7 @@ describe('reasoning', () => {
     { type: 'reasoning-end', choice: 0, block: 0, signature: proof },
   ]
 
-  test('thoughts are sent to clients that requested them, and another provider’s signature is marked', () => {
+  test('thoughts are sent to clients that requested them, and another provider’s signature is marked as such', () => {
     expect(partsOf(encodedChunks(thought('hm')))).toEqual([
       { text: 'hm', thought: true },
       { text: '', thought: true, thoughtSignature: marked },
@@ -211,7 +211,7 @@ describe('the bytes of a stream', () => {
     })
   })
 
-  test('data with line ends is written on one line', () => {
+  test('event data with line ends is written on one line', () => {
     expect(generateContent.framing.format({ data: '{\n"a":1\n}' }, 0)).toBe('data: { "a":1 }\r\n\r\n')
   })
 

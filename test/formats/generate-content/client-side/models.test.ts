@@ -1,4 +1,4 @@
-/** Models and tiers as this format lists them. */
+/** Models and tiers in the generate-content list. */
 import { expect, test } from 'bun:test'
 import { generateContent } from '@/formats/generate-content/index'
 

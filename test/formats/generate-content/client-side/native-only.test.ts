@@ -1,4 +1,4 @@
-/** What no provider of another format can do. */
+/** Fields that only a generate-content provider supports. */
 import { expect, test } from 'bun:test'
 import { decode } from '@test/formats/generate-content/support'
 

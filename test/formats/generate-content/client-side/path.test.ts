@@ -1,4 +1,4 @@
-/** Every way in which real clients write the path of a call. */
+/** Every form in which real clients write the path of a call. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { modelOfResource, parseModelPath } from '@/formats/generate-content/client-side/models'

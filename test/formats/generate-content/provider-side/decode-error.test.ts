@@ -1,4 +1,4 @@
-/** What generate-content providers call an error, in the words of the hub. */
+/** Errors of generate-content providers, decoded. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { generateContent } from '@/formats/generate-content/index'

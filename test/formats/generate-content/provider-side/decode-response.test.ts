@@ -1,4 +1,4 @@
-/** Complete answers of providers, and 200s that are none. */
+/** Complete answers of generate-content providers, and bodies with status 200 that are no answers. */
 import { describe, expect, test } from 'bun:test'
 import { readJsonFixture } from '@test/formats/generate-content/support'
 import { generateContent } from '@/formats/generate-content/index'

@@ -1,4 +1,4 @@
-/** Recorded streams as events, and the odd things that providers send. */
+/** Recorded generate-content streams as events, and unusual chunks of providers. */
 import { describe, expect, test } from 'bun:test'
 import { decodeFixture, fold } from '@test/formats/generate-content/support'
 import type { ChatEvent } from '@/chat/event'
@@ -137,7 +137,7 @@ describe('recorded streams', () => {
   })
 })
 
-describe('streams that go wrong', () => {
+describe('streams with errors', () => {
   test('an error within a stream closes open blocks, without a normal end', () => {
     const events = decodeFixture('error-mid-stream.sse')
     expect(events).toContainEqual({
@@ -154,13 +154,13 @@ describe('streams that go wrong', () => {
     ])
   })
 
-  test('a cut stream has no end, and its usage does not make the output free', () => {
+  test('a cut stream is decoded without a normal end and without its early usage', () => {
     const events = decodeFixture('cut.sse')
     fold(events)
     expect(events.map((event) => event.type)).toEqual(['start', 'text-start', 'text-delta', 'text-delta', 'text-end'])
   })
 
-  test('a cut call is reported as incomplete', () => {
+  test('a cut tool call is reported as incomplete', () => {
     const events = decodeFixture('cut-in-call.sse')
     fold(events)
     expect(events.filter((event) => event.type === 'tool-call-delta')).toEqual([])
@@ -183,7 +183,7 @@ describe('streams that go wrong', () => {
   })
 })
 
-describe('odd chunks', () => {
+describe('unusual chunks', () => {
   test('a finish reason in every chunk, or before the last one, does not end the stream', () => {
     const events = decodeChunks(
       answer([{ text: 'a' }], { finishReason: 'STOP' }),
@@ -227,7 +227,7 @@ describe('odd chunks', () => {
     expect(finishOf('BRAND_NEW')).toEqual({ kind: 'tool-calls', raw: 'BRAND_NEW', isUnlisted: true })
   })
 
-  test('absurd indexes are ignored', () => {
+  test('absurd indexes of candidates are ignored', () => {
     const events = decodeChunks({
       candidates: [{ index: 1e9, content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' }],
     })
@@ -280,7 +280,7 @@ describe('odd chunks', () => {
     expect(created('soon')).toMatchObject({ created: 0 })
   })
 
-  test('a call without an id gets a unique one', () => {
+  test('a tool call without an id gets a unique one', () => {
     const decoder = createStreamDecoder()
     const chunk = answer([{ functionCall: { name: 'a' } }, { functionCall: { name: 'a', id: '' } }])
     const ids = decoder

@@ -1,4 +1,4 @@
-/** The form of the answer, for a provider of this format. */
+/** The answer format, encoded for generate-content providers. */
 import { expect, test } from 'bun:test'
 import { encode } from '@test/formats/generate-content/support'
 

@@ -1,4 +1,4 @@
-/** How hard to think, for a provider of this format. */
+/** Requested reasoning, encoded for generate-content providers. */
 import { expect, test } from 'bun:test'
 import { encode } from '@test/formats/generate-content/support'
 

@@ -1,4 +1,4 @@
-/** What a provider of this format gets from callers of the other formats. */
+/** Requests of other formats, encoded for generate-content providers. */
 import { describe, expect, test } from 'bun:test'
 import { chatRequest, encode, refusalOf, traits } from '@test/formats/generate-content/support'
 import type { ModelBlock, TextBlock, ToolResultBlock, Turn, UserBlock } from '@/chat/request'
@@ -54,7 +54,7 @@ describe('contents', () => {
     expect(refusalOf(() => encode({ turns: [user(text(''))] })).param).toBe('messages')
   })
 
-  test('results are one content with one part per call, in the order of the calls', () => {
+  test('tool results are one content with one part per call, in the order of the calls', () => {
     const turns = [
       user(text('go')),
       model(call('1', 'a', '{"x":1}'), call('2', 'b'), call('3', 'a', 'not json')),
@@ -83,7 +83,7 @@ describe('contents', () => {
     ])
   })
 
-  test('a call without a result gets one; a result without a call becomes text', () => {
+  test('a tool call without a result gets one; a result without a call becomes text', () => {
     const { body, warnings } = generateContent.encodeRequest(
       chatRequest({ turns: [user(text('a')), model(call('1', 'a')), user(result('9', [text('late')]))] }),
       traits(),
@@ -99,7 +99,7 @@ describe('contents', () => {
     expect(contentsOf([user(text('a')), model(call('1', 'a'))])).toHaveLength(3)
   })
 
-  test('a history that begins with a call gets a user text before it', () => {
+  test('a history that begins with a tool call gets a user text before it', () => {
     expect(contentsOf([model(call('1', 'a')), user(result('1', [text('x')]))])).toMatchObject([
       { role: 'user', parts: [{ text: 'Continue.' }] },
       { role: 'model' },
@@ -107,7 +107,7 @@ describe('contents', () => {
     ])
   })
 
-  test('pictures of results follow all results, or are inside them if the provider allows that', () => {
+  test('pictures of tool results follow all results, or are inside them if the provider allows that', () => {
     const turns = [
       user(text('a')),
       model(call('1', 'a'), call('2', 'b')),
@@ -221,7 +221,7 @@ describe('media', () => {
     ])
   })
 
-  test('a media URL is refused, or passed on to a provider that fetches URLs; the gateway never fetches one', () => {
+  test('a media URL is refused, or sent to a provider that fetches URLs; the gateway never fetches one', () => {
     const turns = [user({ type: 'image', source: { type: 'url', url: 'https://example.com/cat.png' } })]
     expect(refusalOf(() => contentsOf(turns)).message).toContain('does not fetch addresses')
     expect(contentsOf(turns, 'file-uri')).toMatchObject([
@@ -238,8 +238,8 @@ describe('media', () => {
   })
 })
 
-describe('fields that the format lacks', () => {
-  test('fields that the format lacks give a warning', () => {
+describe('fields that the format does not support', () => {
+  test('fields that the format does not support give a warning', () => {
     const request = chatRequest({ parallelToolCalls: false, userId: 'u', serviceTier: 'priority', cacheKey: 'k' })
     const { body, warnings } = generateContent.encodeRequest(request, traits())
     expect(warnings.map((warning) => warning.feature)).toEqual([

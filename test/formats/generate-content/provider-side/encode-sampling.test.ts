@@ -1,4 +1,4 @@
-/** Sampling parameters for a provider of this format. */
+/** Sampling parameters, encoded for generate-content providers. */
 import { expect, test } from 'bun:test'
 import { chatRequest, encode, refusalOf, traits } from '@test/formats/generate-content/support'
 import { generateContent } from '@/formats/generate-content/index'
@@ -38,7 +38,7 @@ test('sampling values are limited to the format’s range', () => {
   expect(refusalOf(() => encode({ choices: 9 })).message).toContain('at most 8')
 })
 
-test('more stop sequences than the format allows are refused, unless the caller accepts a loss', () => {
+test('more stop sequences than the format allows are refused, unless the caller accepts the loss', () => {
   const sampling = { stop: ['1', '2', '3', '4', '5', '6'] }
   expect(refusalOf(() => encode({ sampling })).message).toContain('at most 5 stop sequences')
   const preferences = { order: [], only: [], ignore: [], lossy: true as const }

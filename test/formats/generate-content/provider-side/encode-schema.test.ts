@@ -1,4 +1,4 @@
-/** JSON Schema in the OpenAPI subset. */
+/** JSON Schema, encoded in the OpenAPI subset. */
 
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
@@ -75,7 +75,7 @@ describe('encodeSchema', () => {
       { anyOf: [{ type: 'STRING', nullable: true }, { type: 'NUMBER' }] },
     ],
     [
-      'a choice of what is required',
+      'a choice among sets of required properties',
       { type: 'object', properties: { a: { type: 'string' } }, anyOf: [{ required: ['a'] }, { required: ['b'] }] },
       { type: 'OBJECT', properties: { a: { type: 'STRING' } } },
     ],
@@ -90,7 +90,7 @@ describe('encodeSchema', () => {
       { type: 'OBJECT', properties: { a: { type: 'STRING' }, b: { type: 'NUMBER' } }, required: ['a', 'b'] },
     ],
     [
-      'a list',
+      'a list of items',
       { type: 'array', items: { type: 'string' }, minItems: 1, uniqueItems: true },
       { type: 'ARRAY', items: { type: 'STRING' }, minItems: 1 },
     ],
@@ -165,7 +165,7 @@ describe('encodeSchema', () => {
       },
     ],
     [
-      'what stands beside a choice',
+      'keywords beside a choice',
       { const: 'x'.repeat(100_000), pattern: 'y'.repeat(100_000), anyOf: many(2_000, { type: 'string' }) },
     ],
     ['unknown keys beside a choice', { ...wide, anyOf: many(2_000, { type: 'string' }) }],

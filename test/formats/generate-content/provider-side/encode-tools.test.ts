@@ -1,4 +1,4 @@
-/** Tools and the choice between them, for a provider of this format. */
+/** Tools and tool choice, encoded for generate-content providers. */
 import { expect, test } from 'bun:test'
 import { encode } from '@test/formats/generate-content/support'
 

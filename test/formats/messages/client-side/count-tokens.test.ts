@@ -1,4 +1,4 @@
-/** The question for a request's input tokens, and its answer. */
+/** Token counting requests of messages, and their answer. */
 import { describe, expect, test } from 'bun:test'
 import { complaint, wireBody } from '@test/formats/messages/support'
 import { decodeCountTokens, encodeCountTokens } from '@/formats/messages/index'

@@ -1,4 +1,4 @@
-/** Reading requests: every limit named, everything known carried into the hub, nothing unknown lost. */
+/** messages requests, decoded: every limit has an error, known fields are decoded, unknown fields are kept. */
 import { describe, expect, test } from 'bun:test'
 import { complaint, readFixture, wireBody } from '@test/formats/messages/support'
 import { GatewayError } from '@/chat/error'
@@ -112,13 +112,13 @@ describe('limits', () => {
       'tools[0].max_uses must be a positive integer',
     ]),
     [
-      'no tokens of a page',
+      'no token limit for a page',
       { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch', max_content_tokens: 0 }] },
       'tools[0].max_content_tokens',
       'tools[0].max_content_tokens must be a positive integer',
     ],
     [
-      'older output',
+      'the older output field',
       { output_format: 'json' },
       'output_format',
       'output_format must be an object of type json_schema with a schema',
@@ -210,7 +210,7 @@ describe('a coding agent', () => {
     expect(request.reasoning).toEqual({ effort: 'high', visible: false })
   })
 
-  test('fields that only messages has are kept', () => {
+  test('fields that only the messages format has are kept', () => {
     expect(Object.keys(request.extensions.messages ?? {})).toEqual(['context_management'])
     expect(request.nativeOnly).toBeUndefined()
   })
@@ -258,13 +258,13 @@ describe('tools', () => {
     expect(request.parallelToolCalls).toBe(parallelToolCalls)
   })
 
-  test('provider tools bind the request to their provider', () => {
+  test('a provider’s own tools limit the request to that provider', () => {
     const request = decode({ tools: [tool, { type: 'web_search_20250305', name: 'web_search' }] })
     expect(request.tools).toHaveLength(1)
     expect(request.nativeOnly).toEqual(['tools[1] (web_search_20250305)'])
   })
 
-  test('a tool search does not bind the request to its provider if the request has all tools', () => {
+  test('a tool search does not limit the request to its provider if the request has all tools', () => {
     expect(decode({ tools: [tool, { type: 'tool_search_tool_bm25_20251119', name: 's' }] }).nativeOnly).toBeUndefined()
   })
 })

@@ -1,4 +1,4 @@
-/** Reading messages: every block that has a meaning elsewhere, and signatures that ride in thinking blocks. */
+/** messages turns, decoded: blocks with a meaning in other formats, and signatures inside thinking blocks. */
 import { describe, expect, test } from 'bun:test'
 import { wireBody } from '@test/formats/messages/support'
 import type { ContentBlock } from '@/chat/request'
@@ -165,7 +165,7 @@ describe('thinking', () => {
     ])
   })
 
-  test('a marked signature before a call belongs to the call', () => {
+  test('a marked signature before a tool call belongs to the call', () => {
     const signature = { format: 'generate-content', value: 'AbC=' } as const
     expect(assistant(thinking('svc.generate-content.call.AbC='), call, { ...call, id: 'u' })).toEqual([
       { type: 'tool-call', id: 't', name: 'f', argumentsText: '{}', signature },

@@ -1,4 +1,4 @@
-/** Errors of ours in this format's words. */
+/** Errors of the gateway in the messages format. */
 import { describe, expect, test } from 'bun:test'
 import { type ErrorKind, GatewayError, invalidRequest, STATUS_OF_KIND } from '@/chat/error'
 import { messages } from '@/formats/messages/index'

@@ -1,4 +1,4 @@
-/** Complete answers, written for a client and read again. */
+/** Complete answers in the messages format, also decoded again. */
 import { describe, expect, test } from 'bun:test'
 import { context } from '@test/formats/messages/support'
 import { fc } from '@test/support/property'

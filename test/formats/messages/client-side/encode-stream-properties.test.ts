@@ -1,4 +1,4 @@
-/** Writing streams of any shape: nothing is lost, nothing is interleaved, and what is read again is what was meant. */
+/** Random streams in the messages format: no text is lost, blocks never interleave, and decoding gives the same events. */
 import { expect, test } from 'bun:test'
 import { blocksOf, start, text, thinking, tool } from '@test/formats/messages/stream-events'
 import { decodeText, encodeEvents, readFixture, toSse } from '@test/formats/messages/support'

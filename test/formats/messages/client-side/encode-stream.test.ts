@@ -1,4 +1,4 @@
-/** Writing streams: blocks strictly one after another whatever order the events come in, one start, one honest end. */
+/** Streams in the messages format: blocks strictly one after another in any order of events, one start and one end. */
 import { describe, expect, test } from 'bun:test'
 import {
   at,
@@ -196,7 +196,7 @@ describe('tool calls', () => {
 })
 
 describe('signatures', () => {
-  test('another provider’s signature precedes the call that it signs', () => {
+  test('another provider’s signature precedes the tool call that it signs', () => {
     expect(blocksOf(encodeEvents([start, ...tool(0, 't', ['{}'], foreign), ...tool(1, 'u', ['{}'])]))).toEqual([
       { type: 'thinking', thinking: '', signature: 'svc.generate-content.call.AbC=' },
       { type: 'tool_use', id: 't', name: 'f', input: '{}' },
@@ -243,7 +243,7 @@ describe('signatures', () => {
     ])
   })
 
-  test('a call’s signature creates no block for clients without reasoning', () => {
+  test('a tool call’s signature creates no block for clients without reasoning', () => {
     const events: ChatEvent[] = [
       start,
       { type: 'tool-call-start', ...at(0), id: 'a', name: 'f' },

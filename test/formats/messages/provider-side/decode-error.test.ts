@@ -1,4 +1,4 @@
-/** What messages providers call an error, in the words of the hub. */
+/** Errors of messages providers, decoded. */
 import { describe, expect, test } from 'bun:test'
 import { messages } from '@/formats/messages/index'
 import type { JsonValue } from '@/lib/json'

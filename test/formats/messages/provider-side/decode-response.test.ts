@@ -1,4 +1,4 @@
-/** Complete answers of a provider, read. */
+/** Complete answers of messages providers, decoded. */
 import { describe, expect, test } from 'bun:test'
 import { readFixture } from '@test/formats/messages/support'
 import { messages } from '@/formats/messages/index'

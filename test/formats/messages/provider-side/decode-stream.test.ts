@@ -1,4 +1,4 @@
-/** Reading streams: fixtures of the documented shapes, and everything a provider should not but may send. */
+/** Streams of messages providers, decoded: recorded ones, and invalid events. */
 import { describe, expect, test } from 'bun:test'
 import { decodeChunks, decodeText, readFixture } from '@test/formats/messages/support'
 import { fc } from '@test/support/property'
@@ -158,12 +158,12 @@ describe('invalid events', () => {
     expect(types(stream(start, again, again)).slice(2)).toEqual([...once, ...once])
   })
 
-  test('arguments without a call are ignored', () => {
+  test('tool arguments without a call are ignored', () => {
     const delta = { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{' } }
     expect(types(stream(start, delta))).toEqual(['start', 'usage'])
   })
 
-  test('text that is not JSON is an error', () => {
+  test('an event whose data is not JSON is an error', () => {
     const events = decodeText('event: message_start\ndata: {"type":"mess\n\nevent: message_stop\ndata: {}\n\n')
     expect(events).toMatchObject([{ type: 'error', error: { reason: 'server', kind: 'malformed_event' } }])
     expect(types(decodeText('data: <html>\n\n'))).toEqual(['error'])
@@ -185,7 +185,7 @@ describe('invalid events', () => {
     ])
   })
 
-  test('an event type may be in the event’s name only', () => {
+  test('an event’s type may be only in the event name', () => {
     expect(types(decodeText('event: message_stop\ndata: {}\n\n'))).toEqual(['start', 'finish', 'end'])
   })
 
@@ -230,7 +230,7 @@ describe('properties', () => {
     ),
   }))
 
-  test('for any events the decoder never throws, and each block that starts ends', () => {
+  test('for random events the decoder never throws, and each block that starts ends', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ name: fc.option(word, { nil: undefined }), value }), { maxLength: 12 }),

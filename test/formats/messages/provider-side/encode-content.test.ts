@@ -1,4 +1,4 @@
-/** Writing images and files: each becomes what this format has for it, or is refused, or is named in words. */
+/** Images and files, encoded for messages providers: sent, refused, or replaced by a text that names them. */
 import { expect, test } from 'bun:test'
 import { chatRequest, complaint, traits } from '@test/formats/messages/support'
 import type { ModelBlock, TextBlock, Turn, UserBlock } from '@/chat/request'

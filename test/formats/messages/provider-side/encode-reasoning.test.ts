@@ -1,4 +1,4 @@
-/** Models that always think: thinking is lessened instead of switched off, and a tool call is asked for instead of forced. */
+/** Models that always think: thinking is reduced instead of turned off, and a tool call is requested in words instead of forced. */
 import { expect, test } from 'bun:test'
 import { chatRequest, traits } from '@test/formats/messages/support'
 import type { ChatRequest } from '@/chat/request'

@@ -1,4 +1,4 @@
-/** Writing requests for this format's providers: what is said otherwise, what is left out with a warning, what is refused. */
+/** Requests of other formats, encoded for messages providers: changed fields, omissions with a warning, and refusals. */
 import { describe, expect, test } from 'bun:test'
 import { chatRequest, complaint, traits } from '@test/formats/messages/support'
 import type { ChatRequest, Reasoning, ToolChoice } from '@/chat/request'
@@ -25,7 +25,7 @@ describe('a simple request', () => {
     expect(encode({ maxOutputTokens: 100_000 }).body.max_tokens).toBe(8192)
   })
 
-  test('a simple request is streamed, and has the user id', () => {
+  test('a request for a stream is encoded, with the user id', () => {
     expect(encode({ stream: true, userId: 'u' }).body).toMatchObject({ stream: true, metadata: { user_id: 'u' } })
   })
 
@@ -196,18 +196,22 @@ describe('reasoning', () => {
   ]
 
   test.each<[string, Partial<ChatRequest>, string[]]>([
-    ['a model without it', {}, ['no-thinking']],
-    ['a forced call', { tools: [tool], toolChoice: { type: 'required' } }, []],
-    ['too small a limit', { maxOutputTokens: 1000 }, []],
-    ['a loop without thoughts', { turns: loop }, []],
-    ['a prefill', { turns: [...loop.slice(0, 1), { role: 'assistant', content: [{ type: 'text', text: 'So' }] }] }, []],
+    ['a model without thinking', {}, ['no-thinking']],
+    ['a forced tool call', { tools: [tool], toolChoice: { type: 'required' } }, []],
+    ['too small an output limit', { maxOutputTokens: 1000 }, []],
+    ['a tool loop without thoughts', { turns: loop }, []],
+    [
+      'an assistant prefill',
+      { turns: [...loop.slice(0, 1), { role: 'assistant', content: [{ type: 'text', text: 'So' }] }] },
+      [],
+    ],
   ])('thinking is omitted together with %s', (_, changes, quirks) => {
     const { body, warnings } = encode({ ...changes, reasoning: { effort: 'high' } }, ...quirks)
     expect(body).not.toHaveProperty('thinking')
     expect(warnings.map((warning) => warning.feature)).toEqual(['reasoning'])
   })
 
-  test('thinking stays on in a tool loop that began with thinking, and in any loop at an adaptive model', () => {
+  test('thinking stays on in a tool loop that began with it, and in any loop at an adaptive model', () => {
     const signature = { format: 'messages', value: 'Eq=' } as const
     const [start, call, result] = loop
     const thought = { ...call, content: [{ type: 'reasoning', text: 'hm', signature }, ...(call?.content ?? [])] }
@@ -262,7 +266,7 @@ describe('the format of the answer', () => {
     expect(body.output_config).toMatchObject({ format: { schema: named } })
   })
 
-  test('if the model has no schema field, the answer format is requested in words', () => {
+  test('if the model has no schema field, the answer format is requested in the prompt’s text', () => {
     const shaped = encode({ output: { type: 'json-schema', schema } }, 'no-output-format')
     expect(shaped.body).not.toHaveProperty('output_config')
     expect(String(shaped.body.system)).toContain(JSON.stringify(schema))

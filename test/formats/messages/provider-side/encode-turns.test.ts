@@ -1,4 +1,4 @@
-/** Writing the conversation: the shapes that this format's API refuses never leave the gateway. */
+/** Conversations, encoded for messages providers: no shape that the API refuses is sent. */
 import { describe, expect, test } from 'bun:test'
 import { chatRequest, traits } from '@test/formats/messages/support'
 import type { ModelBlock, TextBlock, ToolResultBlock, Turn, UserBlock } from '@/chat/request'
@@ -224,7 +224,7 @@ describe('tool calls', () => {
     ).toEqual(['first', 'second', 'third'])
   })
 
-  test('results may have images, files and errors', () => {
+  test('tool results may have images, files and errors', () => {
     const turns = [
       user(text('a')),
       assistant(call('1')),

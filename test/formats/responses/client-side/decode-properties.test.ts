@@ -1,4 +1,4 @@
-/** What holds for every input: a request is decoded or refused, and never changed; what is decoded can be sent and answered. */
+/** Properties for random requests: a request is decoded or refused, never changed, and a decoded one can be sent and answered. */
 import { expect, test } from 'bun:test'
 import { traitsWith } from '@test/formats/responses/support'
 import { fc } from '@test/support/property'

@@ -1,4 +1,4 @@
-/** Reading responses requests: every field in the words of the hub, what is refused, and what the answer is to repeat. */
+/** responses requests, decoded: every field, refusals, and the fields that the answer repeats. */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'

@@ -1,4 +1,4 @@
-/** Tools of every kind in the words of the hub, the names by which they are found again, and what may be left out. */
+/** Tools of every kind in responses requests, decoded; their names in answers; and tools that may be omitted. */
 import { describe, expect, test } from 'bun:test'
 import { decodeRequest } from '@/formats/responses/client-side/decode-request'
 import { flatName } from '@/formats/responses/client-side/tool-names'

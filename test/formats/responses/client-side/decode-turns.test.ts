@@ -1,4 +1,4 @@
-/** The items of a conversation as turns: who said what, in which order, and which call an output answers. */
+/** The items of a conversation, decoded as turns: order, roles, and the call that an output answers. */
 import { describe, expect, test } from 'bun:test'
 import { decodeRequest } from '@/formats/responses/client-side/decode-request'
 import { decodeTurns } from '@/formats/responses/client-side/decode-turns'
@@ -113,7 +113,7 @@ describe('calls', () => {
     ])
   })
 
-  test('call outputs directly follow their calls', () => {
+  test('outputs of tool calls directly follow their calls', () => {
     const said = { role: 'assistant', content: 'Wait' }
     const second = { ...CALL, call_id: 'c2' }
     const { turns } = decode(USER, CALL, said, second, OUTPUT, { ...OUTPUT, call_id: 'c2' }, USER)
@@ -126,7 +126,7 @@ describe('calls', () => {
     ])
   })
 
-  test('calls without an output are dropped', () => {
+  test('tool calls without an output are dropped', () => {
     const { turns } = decode(CALL, { role: 'assistant', content: 'Well' }, USER)
     expect(turns.map(({ role, content }) => [role, content.length])).toEqual([
       ['assistant', 2],
@@ -134,7 +134,7 @@ describe('calls', () => {
     ])
   })
 
-  test('outputs without an id answer calls in order', () => {
+  test('outputs without an id answer tool calls in order', () => {
     const { turns } = decode(
       CALL,
       { ...CALL, call_id: 'c2' },
@@ -147,7 +147,7 @@ describe('calls', () => {
 })
 
 describe('reasoning', () => {
-  test('reasoning returns with its provider’s encrypted content', () => {
+  test('reasoning sent back by a client keeps its provider’s encrypted content', () => {
     const own = {
       type: 'reasoning',
       id: 'rs_1',
@@ -185,7 +185,7 @@ describe('items of a provider', () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
   const compaction = { type: 'compaction', encrypted_content: 'abc' }
 
-  test('provider items not needed for the answer are only sent to providers of this format, and counted', () => {
+  test('provider items that the answer does not need are only sent to providers of this format, and counted', () => {
     const request = decodeRequest({ model: 'm', input: [USER, search, { role: 'assistant', content: 'So' }] })
     expect(request.turns).toHaveLength(2)
     expect(request.nativeOnly).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Errors in the words of responses clients: four keys always, and the facts beside them. */
+/** Errors of the gateway in the responses format: always four keys, with details beside them. */
 import { describe, expect, test } from 'bun:test'
 import { type ErrorKind, GatewayError, STATUS_OF_KIND } from '@/chat/error'
 import { encodeError } from '@/formats/responses/client-side/encode-error'

@@ -1,4 +1,4 @@
-/** Complete answers as responses clients read them: the same items as in a stream, and every field that they look for. */
+/** Complete answers in the responses format: the same items as in a stream, and every field that clients read. */
 import { describe, expect, test } from 'bun:test'
 import type { AnswerBlock, ChatResponse, FinishKind } from '@/chat/response'
 import { encodeResponse } from '@/formats/responses/client-side/encode-response'

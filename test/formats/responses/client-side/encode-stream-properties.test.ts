@@ -1,4 +1,4 @@
-/** Writing streams of any shape: the order is always the published one, and OpenAI's own library reads what was meant. */
+/** Random streams in the responses format: events have the published order, and OpenAI's own library reads the same content. */
 import { expect, test } from 'bun:test'
 import { judgeOrder } from '@test/formats/responses/stream-order'
 import { fc } from '@test/support/property'

@@ -1,4 +1,4 @@
-/** Streams as responses clients read them: items one by one, numbered events, and an end that says how it ended. */
+/** Streams in the responses format: items one by one, numbered events, and an end with the right status. */
 import { describe, expect, test } from 'bun:test'
 import { judgeOrder } from '@test/formats/responses/stream-order'
 import { GatewayError } from '@/chat/error'
@@ -126,7 +126,7 @@ describe('a stream', () => {
     expect(judgeOrder(events).status).toBe('completed')
   })
 
-  test('calls have the caller’s tool names and namespaces, and custom tools their text', () => {
+  test('tool calls have the caller’s tool names and namespaces, and custom tools their text', () => {
     const context = contextFor({
       tools: [
         { type: 'namespace', name: 'agents', tools: [{ type: 'function', name: 'spawn' }] },
@@ -160,7 +160,7 @@ describe('a stream', () => {
     expect(judgeOrder(events).output).toMatchObject([{ input: '*** Begin\nPatch' }])
   })
 
-  test('a call’s own encrypted reasoning is an item before the call', () => {
+  test('a tool call’s own encrypted reasoning is an item before the call', () => {
     const [start, delta] = call(0, 'one', '{}')
     const signature = { format: 'generate-content', value: 'c2ln' } as const
     const events = encodeEvents([
@@ -173,7 +173,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('calls with equal ids are separated', () => {
+  test('tool calls with equal ids are separated', () => {
     const twice = [...call(0, 'one', '{}'), ...call(1, 'one', '{}')].map((event) =>
       event.type === 'tool-call-start' ? { ...event, id: 'call_0' } : event,
     )

@@ -1,4 +1,4 @@
-/** What providers of responses say went wrong, in each of the shapes in which they say it. */
+/** Errors of responses providers, in each of their forms. */
 import { describe, expect, test } from 'bun:test'
 import type { ProviderErrorReason } from '@/chat/provider-error'
 import { decodeError } from '@/formats/responses/provider-side/decode-error'

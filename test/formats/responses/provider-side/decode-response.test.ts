@@ -1,4 +1,4 @@
-/** Responses in one piece as answers of the hub. */
+/** Complete responses of providers, decoded. */
 import { describe, expect, test } from 'bun:test'
 import { HUB_USAGE, RESPONSE, USAGE } from '@test/formats/responses/support'
 import { decodeResponse } from '@/formats/responses/provider-side/decode-response'

@@ -1,4 +1,4 @@
-/** Items that no event has brought before the last one. */
+/** Items that no event announced before the final output. */
 import { expect, test } from 'bun:test'
 import { answerOf, BEGINNING, completed, textItem } from '@test/formats/responses/support'
 

@@ -1,4 +1,4 @@
-/** Streams of every dialect of responses that was seen, event by event. */
+/** Streams of every known dialect of responses, event by event. */
 import { describe, expect, test } from 'bun:test'
 import {
   answerOf,
@@ -72,7 +72,7 @@ describe('a stream', () => {
     expect(answerOf(stream).blocks).toEqual(['0 refusal: No'])
   })
 
-  test('a custom call’s text becomes an object', () => {
+  test('a custom tool call’s text becomes an object', () => {
     const item = { id: 'ctc_0', type: 'custom_tool_call', call_id: 'call_0', name: 'patch', input: '' }
     const pieces = ['line "1"\n', 'two \u{1f44b}']
     const stream = [
@@ -145,7 +145,7 @@ describe('variants of providers’ streams', () => {
     expect(answerOf(stream)).toEqual(EXPECTED)
   })
 
-  test('a stream is read although part starts are missing, or all `done` events but those of items', () => {
+  test('a stream is read although part starts are missing, or all `done` events except those of items', () => {
     const isPart = ({ type }: JsonObject) => /part\.(?:added|done)$|(?:text|arguments)\.done$/.test(String(type))
     expect(answerOf(mapped((one) => (isPart(one) ? undefined : one)))).toEqual(EXPECTED)
   })
@@ -203,12 +203,12 @@ describe('variants of providers’ streams', () => {
     }
   })
 
-  test('a call is read although its name only comes when it is done', () => {
+  test('a tool call is read although its name only comes when it is done', () => {
     const [, ...rest] = callItem(0, 'late', ['{"a":', '1}'])
     expect(answerOf([...BEGINNING, ...rest, completed()]).blocks).toEqual(['0 tool-call call_0 late: {"a":1}'])
   })
 
-  test('arguments that are objects keep the digits of numbers', () => {
+  test('tool arguments that are objects keep the digits of numbers', () => {
     const data =
       '{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c","name":"f","arguments":{"id":1098765432109876543}}}'
     expect(answerOf([...BEGINNING, data, completed()]).blocks).toEqual(['0 tool-call c f: {"id":1098765432109876543}'])
@@ -297,7 +297,7 @@ describe('the end of a stream', () => {
     expect(answerOf([...TEXT, completed([], { usage: null })]).usage).toBeUndefined()
   })
 
-  test('a call that has no name at the end is an error', () => {
+  test('a tool call that has no name at the end is an error', () => {
     const stream = [...BEGINNING, event('function_call_arguments.delta', { output_index: 0, delta: '{' }), completed()]
     expect(answerOf(stream)).toMatchObject({ error: { kind: 'malformed_tool_call' } })
   })

@@ -1,4 +1,4 @@
-/** Requests of the other formats as responses requests: fields, limits, and what is refused or warned of. */
+/** Requests of other formats, encoded for responses providers: fields, limits, warnings and refusals. */
 import { describe, expect, test } from 'bun:test'
 import { requestWith, traitsWith } from '@test/formats/responses/support'
 import { GatewayError } from '@/chat/error'
@@ -20,7 +20,7 @@ function features(overrides: Partial<ChatRequest>, ...quirks: string[]): string[
   return encodeRequest(requestWith(overrides), traitsWith(...quirks)).warnings.map(({ feature }) => feature)
 }
 
-test('a minimal request has only the fixed fields', () => {
+test('an encoded request with only a text has only the fixed fields', () => {
   expect(encode({})).toEqual({ ...ALWAYS, input: INPUT })
   expect(encode({ stream: true }).stream).toBe(true)
   expect(encode({}, 'no-reasoning')).toEqual({ store: false, input: INPUT })
@@ -85,7 +85,7 @@ describe('tools', () => {
     expect(sent).toMatchObject({ tool_choice: 'auto', tools: [{ name: 'two' }] })
   })
 
-  test('a required call is refused if there are no tools', () => {
+  test('a required tool call is refused if there are no tools', () => {
     expect(() => encode({ toolChoice: { type: 'required' } })).toThrow('no tools')
   })
 })

@@ -1,4 +1,4 @@
-/** Conversations as input items: every call has its output, thoughts stand before what they led to, and media are where they can be. */
+/** Conversations, encoded as input items: every call has its output, thoughts precede their results, media is at allowed places. */
 import { describe, expect, test } from 'bun:test'
 import { traitsWith } from '@test/formats/responses/support'
 import type { FileBlock, ModelBlock, TextBlock, Turn, UserBlock, Warning } from '@/chat/request'
@@ -54,7 +54,7 @@ describe('an assistant’s turn', () => {
     expect(encode([go, assistant(thought('rs_3')), go]).items).toEqual([ASK, ASK])
   })
 
-  test('a call without a result gets a placeholder, and a result without a call becomes user text', () => {
+  test('a tool call without a result gets a placeholder, and a result without a call becomes user text', () => {
     const RESULT_IN_WORDS = {
       role: 'user',
       content: [
@@ -131,7 +131,7 @@ describe('user content', () => {
       { type: 'input_image', image_url: 'https://a/b', detail: 'low' },
     ],
     [
-      'a picture it knows',
+      'a picture known by id',
       { type: 'image', source: { type: 'file-id', id: 'file_1', format: 'responses' } },
       { type: 'input_image', file_id: 'file_1', detail: 'auto' },
     ],

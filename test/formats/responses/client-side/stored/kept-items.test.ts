@@ -1,4 +1,4 @@
-/** What is kept of input items: what a client means, and nothing that it could have kept for free beside it. */
+/** Stored input items: without fields that the item's kind does not have, and within size limits. */
 import { describe, expect, test } from 'bun:test'
 import { keptItems } from '@/formats/responses/client-side/stored/kept-items'
 import type { JsonObject } from '@/lib/json'
@@ -13,7 +13,7 @@ describe('storing input items', () => {
     ['a call', { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'look', arguments: '{"a":1}' }],
     ['a result', { type: 'function_call_output', call_id: 'call_1', output: 'done' }],
     ['a thought', { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'so' }] }],
-  ])('input items are stored without fields that %s lacks, at any depth', (_, item) => {
+  ])('input items are stored without fields that %s does not have, at any depth', (_, item) => {
     const { content } = item
     const heavy = {
       ...item,
