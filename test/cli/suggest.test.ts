@@ -1,4 +1,4 @@
-/** Suggestions for a mistyped command. */
+/** The command names that are suggested for a mistyped command. */
 import { expect, test } from 'bun:test'
 import { nearest } from '@/cli/suggest'
 

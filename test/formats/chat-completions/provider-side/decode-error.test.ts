@@ -1,4 +1,4 @@
-/** Errors of chat-completions providers, decoded. */
+/** Error responses of chat-completions providers, decoded into the gateway's own kinds of errors. */
 import { describe, expect, test } from 'bun:test'
 import type { ProviderError } from '@/chat/provider-error'
 import { decodeError } from '@/formats/chat-completions/provider-side/decode-error'

@@ -1,4 +1,4 @@
-/** Errors of generate-content providers, decoded. */
+/** Error responses of generate-content providers, decoded into the gateway's own kinds of errors. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { generateContent } from '@/formats/generate-content/index'

@@ -1,4 +1,4 @@
-/** Errors of messages providers, decoded. */
+/** Error responses of messages providers, decoded into the gateway's own kinds of errors. */
 import { describe, expect, test } from 'bun:test'
 import { messages } from '@/formats/messages/index'
 import type { JsonValue } from '@/lib/json'

@@ -1,4 +1,4 @@
-/** Complete responses of providers, decoded. */
+/** Complete responses of responses providers, decoded into answers of the hub. */
 import { describe, expect, test } from 'bun:test'
 import { HUB_USAGE, RESPONSE, USAGE } from '@test/formats/responses/support'
 import { decodeResponse } from '@/formats/responses/provider-side/decode-response'
