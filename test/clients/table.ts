@@ -14,7 +14,7 @@ export function renderLibraries(): string {
   const rows = [...LIBRARIES.map(rowOf), ...PYTHON_LIBRARIES.map(pythonRowOf), ...JAVA_LIBRARIES.map(javaRowOf)]
   return `## Client libraries
 
-Each library is tested with providers of all four formats, whole and streamed.
+Each library (for Node, unless named) is tested with providers of all four formats, whole and streamed.
 
 - ✓ tested
 - · the library lacks it
@@ -22,9 +22,7 @@ Each library is tested with providers of all four formats, whole and streamed.
 
 ${renderRows('', COLUMNS, rows)}
 
-With \`bun run clients:python\`, in all four families:
-
-${FRAMEWORKS.map(frameworkName).join('; ')}: each does ${SCENARIOS.map(({ name }) => name).join(', ')}.
+\`bun run clients:python\` also tests ${FRAMEWORKS.map(frameworkName).join(' and ')}: ${SCENARIOS.map(({ name }) => name).join(', ')}.
 `
 }
 
@@ -33,7 +31,7 @@ function frameworkName({ name, packages }: (typeof FRAMEWORKS)[number]): string 
 }
 
 function rowOf({ name, runTools, countTokens }: (typeof LIBRARIES)[number]): Row {
-  return { name: `${name} (Node)`, marks: ['✓', markOf(runTools), markOf(countTokens)] }
+  return { name, marks: ['✓', markOf(runTools), markOf(countTokens)] }
 }
 
 function pythonRowOf({ name, has }: (typeof PYTHON_LIBRARIES)[number]): Row {

@@ -4,7 +4,7 @@
 export function renderEmbeddings(): string {
   return `## Embeddings
 
-\`POST /v1/embeddings\` for **C**, \`:embedContent\` and \`:batchEmbedContents\` for **G**; \`messages\` has none.
+\`POST /v1/embeddings\` for **C**, \`:embedContent\` and \`:batchEmbedContents\` for **G**. \`C→G\`: a client of C, a provider of G.
 
 | | C→C | C→G | G→C | G→G |
 |---|:-:|:-:|:-:|:-:|
@@ -28,5 +28,7 @@ export function renderEmbeddings(): string {
 4. omitted, and named in \`x-svc-left-out\`
 5. joined by line feeds
 6. counted by the gateway, and marked as estimated
+
+Within one format and encoding the vectors pass unchanged.
 `
 }

@@ -21,8 +21,8 @@ const INTRODUCTION = `## Fields of a request
 - g handled by the gateway itself
 - – omitted, and named in \`x-svc-left-out\`
 - ✗ refused with a 400 that names the field, since the answer or its price would change
-- ✗ˡ refused like ✗, but omitted and named if the caller accepts the loss: \`"svc": {"lossy": true}\` in the body, or the header
-  \`x-svc-lossy: true\`. Otherwise only models whose providers support the field are called
+- ✗ˡ omitted and named if the caller accepts the loss: \`"svc": {"lossy": true}\` in the body, or the header \`x-svc-lossy: true\`. Otherwise
+  only models whose providers support the field are called; without one, a 400
 
 Fields that no table lists are omitted and named. Empty values (\`null\`, \`""\`, \`[]\`, \`{}\`; \`false\` and \`0\` if they would be refused) are
 ignored. Log probabilities in a stream are ✗ˡ for other formats. \`speed\` and \`inference_geo\` are refused except at their default.

@@ -33,8 +33,8 @@ export function renderDocument(): string {
 
 const INTRODUCTION = (cells: number) => `# Compatibility: every client format at every provider format
 
-\`bun run matrix\` writes this file and runs its ${cells} cells and ${ROUND_TRIP_CELLS.length} tool loops: the client
-library of one format sends a request to a scripted provider of another. Request, answer and charge must be right, whole and streamed.
+\`bun run matrix\` writes this file and tests its ${cells} cells and ${ROUND_TRIP_CELLS.length} tool loops. In a cell, a client of one format
+calls a scripted provider of another; request, answer and charge must be right.
 
 **C** chat-completions · **M** messages · **G** generate-content · **R** responses
 
@@ -63,10 +63,11 @@ An answer of responses has an id of the gateway; its items keep their provider's
 | C, R: a page and its place in the text | ✓ | ~² | ✓¹ | ✓ |
 | M, Converse: a page cited by a block | ✓¹ | ✓ | ✓¹ | ✓¹ |
 | G: a page and its place in the text | ✓¹ | ~² | ✓ | ✓¹ |
-| places in the request's documents, a provider's files: only the provider's own format | – | – | – | – |
 
 1. in a stream: only the page, with the place 0 to 0
 2. the page, for the whole block, with the place 0 to 0
+
+Sources in documents and files reach only clients of the provider's format.
 
 **JSON** (schemas, arguments and results of tools, metadata) keeps names and values in every pair, numbers digit by digit. White space,
 escapes, and the order of names made of digits may change. If a name occurs twice, the last value is relayed.
@@ -97,8 +98,8 @@ function renderProviders(): string {
   const cases = PROVIDERS_ALONE.reduce((sum, group) => sum + group.cases.length, 0)
   return `## Streams, shapes and errors of providers
 
-In ${cases} further cases a provider sends rare line ends, splits anywhere between bytes, odd shapes, or errors before and inside an answer.
-A client of another format gets the whole answer, or an error, in its own format. A client of the same format may get an odd shape unchanged.
+In ${cases} further cases a provider sends odd shapes, errors, or splits between bytes. A client of another format gets the whole answer, or
+an error, in its own format. A client of the same format may get an odd shape unchanged.
 `
 }
 
