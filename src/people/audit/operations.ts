@@ -46,7 +46,7 @@ const AuditQuery = Type.Object({
 const operation = operationsOver<AuditDeps>()
 
 const list = operation('audit.list', 'GET /audit', 'audit.read', 'audit:read', {
-  summary: 'What was changed in the account',
+  summary: 'List changes in the account',
   description: 'The actor, address and request of each change.',
   takes: AuditQuery,
   gives: listOf(AccountAuditEntry, { description: 'Newest first' }),

@@ -22,7 +22,7 @@ const list = operation('budget.list', 'GET /budgets', 'usage.read', 'budgets:rea
 })
 
 const show = operation('budget.show', 'GET /budgets/:scope/:scopeId', 'usage.read', 'budgets:read', {
-  summary: 'Get the budget of one scope',
+  summary: 'Get a budget',
   description: 'With every window, also without a limit: earlier spending counts once a limit is set.',
   names: budgets.BUDGET_PARAMS,
   gives: BudgetBody,
@@ -31,7 +31,7 @@ const show = operation('budget.show', 'GET /budgets/:scope/:scopeId', 'usage.rea
 })
 
 const change = operation('budget.change', 'PUT /budgets/:scope/:scopeId', 'budgets.change', 'budgets:write', {
-  summary: 'Set the budget of one scope',
+  summary: 'Set a budget',
   description:
     'Applies to the next request, on every gateway. Earlier spending in a window counts. A smaller window above a larger one is a 400.',
   names: budgets.BUDGET_PARAMS,
@@ -43,7 +43,7 @@ const change = operation('budget.change', 'PUT /budgets/:scope/:scopeId', 'budge
 })
 
 const grant = operation('budget.grant', 'POST /budgets/:scope/:scopeId/grant', 'budgets.change', 'budgets:write', {
-  summary: 'Grant more for the window of now',
+  summary: 'Raise a budget for the current window',
   description: 'Each call adds to the grant, which ends with the window. The audit log has it.',
   names: budgets.BUDGET_PARAMS,
   takes: GrantBody,

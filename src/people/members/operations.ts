@@ -54,7 +54,7 @@ const credentials = operation(
   'members.read',
   'members:read',
   {
-    summary: 'List what a member has made',
+    summary: 'List keys and invitations of a member',
     description: 'Keys that work, and open invitations: one’s own, or another’s by those who change members.',
     names: MEMBER_NAMES,
     gives: Type.Object({ items: Type.Array(bodies.CredentialBody) }),
@@ -232,7 +232,7 @@ export const ANSWER_OPERATIONS = [look, accept, decline] as const
 const Policy = titled('MemberKeyPolicy', SHOWN_RULES)
 
 const policy = operation('member.key_policy.show', 'GET /members/:userId/key-policy', 'usage.read', 'members:read', {
-  summary: 'Get the rules for all API keys of a member',
+  summary: "Get the rules for a member's keys",
   description: 'A request needs the permission of these rules and of the account’s rules. Developers see their own.',
   names: MEMBER_NAMES,
   gives: Policy,
@@ -246,7 +246,7 @@ const changePolicy = operation(
   'limits.raise',
   'members:write',
   {
-    summary: 'Set the rules for all API keys of a member',
+    summary: "Set the rules for a member's keys",
     description:
       'What is left out stays. Holds for their next request, on every gateway, in the playground too, and for keys that they are given ' +
       'later; until they are no member any more.',

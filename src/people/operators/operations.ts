@@ -91,7 +91,7 @@ const activate = operation('account.activate', `POST ${ACCOUNT}/activate`, 'acco
 })
 
 const usage = operation('account.usage', `GET ${ACCOUNT}/usage`, 'read', {
-  summary: 'What the usage of an account adds up to',
+  summary: 'Get the usage totals of an account',
   description: 'By day and two dimensions more, about a second behind.',
   parameters: REPORT_PARAMETERS,
   gives: ReportBody,

@@ -30,7 +30,7 @@ type Flags = Record<keyof Settings, ReturnType<typeof Type.Boolean>>
 const SettingsBody = Type.Object(Object.fromEntries(FLAGS) as Flags)
 
 const show = operation('account.member_policy.show', 'GET /member-policy', 'members.read', 'members:read', {
-  summary: 'What holds for members',
+  summary: 'Get the rules for members',
   description: 'Beyond what their roles allow.',
   gives: SettingsBody,
   versioned: (given) => given,
@@ -38,7 +38,7 @@ const show = operation('account.member_policy.show', 'GET /member-policy', 'memb
 })
 
 const change = operation('account.member_policy', 'PUT /member-policy', 'members.change', 'members:write', {
-  summary: 'Say what holds for members',
+  summary: 'Set the rules for members',
   description: 'What is left out stays. From the next request of each on, and for reports by keys of theirs.',
   takes: exactly(Type.Partial(SettingsBody).properties, { minProperties: 1 }),
   gives: SettingsBody,
