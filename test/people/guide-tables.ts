@@ -4,9 +4,9 @@ import { MANAGED_OPERATIONS } from '@/people/all-operations'
 import { placeOf } from '@/people/operation'
 import { OPERATOR_OPERATIONS } from '@/people/operators/operations'
 
-type Row = { method: string; path: string; scope: string; summary: string }
+type Row = { method: string; path: string; scope: string }
 
-export const HEADER = '| operation | scope | use |\n|---|---|---|\n'
+export const HEADER = '| scope | operations |\n|---|---|\n'
 
 const OPERATOR = OPERATOR_OPERATIONS.map((operation) => {
   const { method, place: path } = placeOf(operation)
@@ -20,9 +20,9 @@ export const GUIDE_TABLES = [
 ]
 
 function tableOf(prefix: string, rows: readonly Row[]): string {
-  const lines = rows.map(({ method, path, scope, summary }) => {
-    const place = prefix + path.replace(/:(\w+)/g, '{$1}')
-    return `| \`${method} ${place}\` | \`${scope}\` | ${summary} |\n`
+  const lines = [...Map.groupBy(rows, ({ scope }) => scope)].map(([scope, operations]) => {
+    const places = operations.map(({ method, path }) => `\`${method} ${prefix}${path.replace(/:(\w+)/g, '{$1}')}\``)
+    return `| \`${scope}\` | ${places.join(', ')} |\n`
   })
   return `\n${HEADER}${lines.join('')}\n`
 }

@@ -61,10 +61,10 @@ function kindsTable(): string {
 const FIELD_ROWS: readonly (readonly [string, string, string, string, string])[] = [
   ['entries of `messages`, `input`, `contents`', 'messages', 'items', 'messages', 'contents'],
   ['parts of one entry', 'contentParts', 'parts', 'blocks', 'parts'],
-  ['calls of tools in one message', 'toolCalls', '', '', ''],
+  ['tool calls in one message', 'toolCalls', '', '', ''],
   ['characters of all `arguments` together', 'argumentsChars', 'argumentsChars', '', ''],
   ['entries of `tools`', 'tools', 'tools', 'tools', 'tools'],
-  ['function declarations of all tools', '', '', '', 'functionDeclarations'],
+  ['function declarations', '', '', '', 'functionDeclarations'],
   ['characters of a tool’s name', '', 'toolNameChars', 'toolNameChars', ''],
   ['`max_tool_calls`', '', 'toolCalls', '', ''],
   ['entries of `fallback`', 'fallback', 'fallback', 'fallback', 'fallback'],
@@ -76,21 +76,21 @@ const FIELD_ROWS: readonly (readonly [string, string, string, string, string])[]
   ['presence and frequency penalty', 'penalty', '', '', 'penalty'],
   ['stop sequences', 'stop', '', 'stopSequences', 'stopSequences'],
   ['characters of a stop sequence', '', '', 'stopChars', ''],
-  ['answers to one request (`n`, `candidateCount`)', 'choices', '', '', 'candidates'],
+  ['answers (`n`, `candidateCount`)', 'choices', '', '', 'candidates'],
   ['`top_logprobs`', 'topLogprobs', 'topLogprobs', '', 'topLogprobs'],
   ['`seed`', 'seed', '', '', 'seed'],
-  ['tokens to think with', '', '', 'thinkingBudget', 'thinkingBudget'],
+  ['reasoning budget, tokens', '', '', 'thinkingBudget', 'thinkingBudget'],
   ['entries of `include`', '', 'include', '', ''],
   ['pairs of `metadata`', '', 'metadataPairs', '', ''],
-  ['characters of a value in `metadata`', '', 'metadataValueChars', '', ''],
-  ['inputs of one request for embeddings', 'embeddings.inputs', '', '', 'embeddings.requests'],
-  ['`dimensions` of embeddings', 'embeddings.dimensions', '', '', 'embeddings.dimensions'],
-  ['characters of a `prompt` for pictures', 'pictures.prompt', '', '', ''],
-  ['`n` of pictures', 'pictures.count', '', '', ''],
-  ['`partial_images`', 'pictures.partials', '', '', ''],
-  ['`output_compression`', 'pictures.compression', '', '', ''],
-  ['characters of other words of a request for pictures', 'pictures.word', '', '', ''],
-  ['pictures to change', 'pictures.files', '', '', ''],
+  ['characters of a `metadata` value', '', 'metadataValueChars', '', ''],
+  ['embeddings: inputs', 'embeddings.inputs', '', '', 'embeddings.requests'],
+  ['embeddings: `dimensions`', 'embeddings.dimensions', '', '', 'embeddings.dimensions'],
+  ['pictures: characters of `prompt`', 'pictures.prompt', '', '', ''],
+  ['pictures: `n`', 'pictures.count', '', '', ''],
+  ['pictures: `partial_images`', 'pictures.partials', '', '', ''],
+  ['pictures: `output_compression`', 'pictures.compression', '', '', ''],
+  ['pictures: characters of other text fields', 'pictures.word', '', '', ''],
+  ['pictures: input files', 'pictures.files', '', '', ''],
 ]
 
 const COLUMNS = [CHAT, RESPONSES, MESSAGES, GENERATE].map((limits) => flatten(limits))
@@ -100,7 +100,7 @@ function fieldsTable(): string {
     label,
     ...names.map((name, column) => (name === '' ? '–' : (COLUMNS[column]?.get(name) ?? 'none'))),
   ])
-  return table(['what', 'chat-completions', 'responses', 'messages', 'generate-content'], rows)
+  return table(['field', 'chat-completions', 'responses', 'messages', 'generate-content'], rows)
 }
 
 /** The limits that no row of the table names, as `format column: name`. */
@@ -128,11 +128,12 @@ type Bounds = Partial<
 >
 
 function inWords(value: number | Bounds): string | undefined {
-  if (typeof value === 'number') return `up to ${figure(value)}`
+  if (typeof value === 'number') return `≤ ${figure(value)}`
   const least = value.minimum ?? value.minItems ?? value.minLength
   const most = value.maximum ?? value.maxItems ?? value.maxLength ?? value.maxProperties
   if (most === undefined) return undefined
-  return least === undefined ? `up to ${figure(most)}` : `${figure(least)} to ${figure(most)}`
+  if (least === undefined) return `≤ ${figure(most)}`
+  return least < 0 ? `${figure(least)} to ${figure(most)}` : `${figure(least)}–${figure(most)}`
 }
 
 function figure(value: number): string {
@@ -142,11 +143,11 @@ function figure(value: number): string {
 async function ratesTable(): Promise<string> {
   const { limits } = await Bun.file(join(ROOT, 'config', 'catalog.json')).json()
   return table(
-    ['limit', 'of a key, and of all keys of an account together'],
+    ['limit', 'of a key, and of all keys of an account'],
     [
       ['requests per minute', figure(limits.requestsPerMinute)],
       ['tokens per minute', figure(limits.tokensPerMinute)],
-      ['open requests at once', figure(limits.concurrency)],
+      ['open requests', figure(limits.concurrency)],
     ],
   )
 }
@@ -155,5 +156,5 @@ function sizesTable(): string {
   const loaded = loadConfig({}, { isSimulated: true })
   assert(loaded.kind === 'loaded', 'the defaults are sound')
   const rows = SIZE_ROWS.map(({ what, value, beyond }) => [what, value(loaded.config), beyond])
-  return table(['what', 'limit', 'beyond it'], rows)
+  return table(['subject', 'limit', 'beyond it'], rows)
 }
