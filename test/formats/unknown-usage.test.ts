@@ -1,4 +1,4 @@
-/** Tokens in classes that we don't know, in the usage of each format, streamed and whole. */
+/** Token classes that the gateway does not know, in the usage of each format, streamed and whole. */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

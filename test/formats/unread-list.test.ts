@@ -1,4 +1,4 @@
-/** A list that nobody reads: found only where it is surely the list that was meant, whatever stands around it. */
+/** Finding the vector list in an answer's text without parsing it: only if it is certainly the right list. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { holdsVectors, isNumberedInOrder } from '@/formats/vectors'
@@ -37,7 +37,7 @@ describe('the vector list of an answer', () => {
     ['text', '<html>[data]</html>'],
     ['a bare list', '[1,2]'],
     ['another list', '{"list":[1]}'],
-    ['a list below', '{"a":{"data":[1]}}'],
+    ['a list deeper inside', '{"a":{"data":[1]}}'],
     ['a list before it', '{"more":[2],"data":[1]}'],
     ['a list cut off', '{"data":[1,2'],
     ['an answer cut off', '{"data":[1,2]'],
@@ -64,8 +64,8 @@ describe('the vector list of an answer', () => {
     ['a text in the place of numbers', '{"v":"AACAPw=="}', 'float'],
     ['too many vectors', '{"v":[1]},{"v":[1]}', 'float'],
     ['too few vectors', '', 'float'],
-    ['the end of one list and the begin of another', '{"v":[1]}],"more":[{"x":1}', 'float'],
-    ['the same with texts', '{"v":"AACAPw=="}],"more":[{"x":1}', 'base64'],
+    ['the end of one list and the beginning of another', '{"v":[1]}],"more":[{"x":1}', 'float'],
+    ['the end of one list of texts and the beginning of another', '{"v":"AACAPw=="}],"more":[{"x":1}', 'base64'],
   ] as const)('a vector list with %s is not passed on unparsed', (_, inside, encoding) => {
     expect(holds(inside, 1, encoding)).toBe(false)
   })
@@ -83,7 +83,7 @@ describe('the index numbers of a vector list', () => {
     ['a missing number', '{"i":0,"v":[1]},{"v":[2]}', 2, false],
     ['a text in place of a number', '{"i":0,"v":[1]},{"i":"1","v":[2]}', 2, false],
     ['a fraction', '{"i":0.5,"v":[1]}', 1, false],
-  ])('the gateway sees if index numbers are in order: %s', (_, inside, count, expected) => {
+  ])('the gateway detects whether index numbers are in order: %s', (_, inside, count, expected) => {
     expect(inOrder(inside, count)).toBe(expected)
   })
 

@@ -1,4 +1,4 @@
-/** Vectors between numbers and base64: nothing is lost that 32 bits hold, and nothing is taken for a vector that is none. */
+/** Vectors as numbers and as base64: 32-bit numbers keep their value, and other values are not read as vectors. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { readVector, vectorText } from '@/formats/vectors'
@@ -41,7 +41,7 @@ describe('an embedding vector', () => {
     expect(readVector(bare)).toBe(bare)
   })
 
-  test('a vector is the same JSON in either encoding', () => {
+  test('a vector is the same JSON from numbers and from packed bytes', () => {
     fc.assert(
       fc.property(vector, (numbers) => {
         const plain = numbers.map((number) => number + 0)

@@ -1,4 +1,4 @@
-/** The short form of the fuzzer, with a seed that stays, and its parts. */
+/** A short run of the fuzzer with a fixed seed, and its parts. */
 
 import { expect, test } from 'bun:test'
 import { spend } from '@test/support/delays'
@@ -13,7 +13,7 @@ test('a short fuzz run finds no fault', async () => {
   expect(await runFuzz({ seed: 12, probes: 80, bombs, everyBomb: 30, note: () => undefined })).toEqual([])
 })
 
-test('the fuzzer detects a standstill, and does not mistake waiting for one', async () => {
+test('the fuzzer detects a stopped event loop, and does not mistake waiting for one', async () => {
   const longest = watchLoop()
   await spend(300)
   longest()
@@ -37,12 +37,17 @@ test('the same seed gives the same attacks', () => {
 test.each([
   ['a crash', 500, '{"error":{"message":"x","type":"x","param":null,"code":null}}', '/v1/usage'],
   [
-    'a stack',
+    'a stack trace',
     400,
     '{"error":{"message":"x\\n    at run (/app/src/x.ts:1:2)","type":"x","param":null,"code":null}}',
     '/',
   ],
-  ['another family’s words', 400, '{"type":"error","error":{"type":"x","message":"x"}}', '/v1/chat/completions'],
+  [
+    'an error in another format’s form',
+    400,
+    '{"type":"error","error":{"type":"x","message":"x"}}',
+    '/v1/chat/completions',
+  ],
   ['no JSON', 404, 'Not Found', '/dashboard/api/a/:accountId/keys'],
   ['a secret', 200, '{"key":"sk-secret"}', '/v1/usage'],
 ])('the fuzzer finds the planted fault %s', (_, status, text, path) => {

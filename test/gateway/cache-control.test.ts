@@ -1,4 +1,4 @@
-/** `cache_control` in a chat-completions request: where it may stand, the outcome of it towards each provider, and its price. */
+/** `cache_control` in a chat-completions request: allowed places, what each provider gets, and the price. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { costOf } from '@test/money-bugs/support'
 import { chatCompletion } from '@test/support/upstream'
@@ -42,7 +42,7 @@ async function sent(
 
 const text = (words: string, mark: object = {}) => ({ type: 'text', text: words, ...mark })
 
-describe('towards messages', () => {
+describe('cache marks sent to messages providers', () => {
   test('messages: cache marks on parts of every role are sent', async () => {
     const { body } = await sent(plain, 'messages', {
       messages: [
@@ -131,21 +131,21 @@ describe('towards messages', () => {
   })
 })
 
-describe('towards chat-completions', () => {
+describe('cache marks sent to chat-completions providers', () => {
   const everywhere = {
     ...HOUR,
     messages: [{ role: 'user', content: [text('Document', MARK)], ...MARK }],
     tools: [{ type: 'function', function: { name: 'now', ...MARK }, ...MARK }],
   }
 
-  test('chat-completions: cache marks are omitted and named if the provider is not known to read them', async () => {
+  test('chat-completions: cache marks are omitted and named if the provider is not known to support them', async () => {
     const { body, response } = await sent(plain, 'chat-completions', everywhere)
     expect(JSON.stringify(body)).not.toContain('cache_control')
     expect(body.messages[0]?.content).toEqual([text('Document')])
     expect(response.headers.get('x-svc-left-out')).toBe('cache_control')
   })
 
-  test('chat-completions: cache marks are sent if the catalogue says that the provider reads them', async () => {
+  test('chat-completions: cache marks are sent if the catalogue says that the provider supports them', async () => {
     const { body, response } = await sent(reading, 'chat-completions', everywhere)
     expect(body).toMatchObject(everywhere)
     expect(response.headers.get('x-svc-left-out')).toBeNull()
@@ -157,14 +157,14 @@ describe('towards chat-completions', () => {
     tools: [{ name: 'now', input_schema: { type: 'object' }, ...MARK }],
   }
 
-  test('chat-completions: a provider that reads cache marks also gets those of a messages client', async () => {
+  test('chat-completions: a provider that supports cache marks also gets those of a messages client', async () => {
     const { body } = await sent(reading, 'chat-completions', messagesBody, 'messages')
     expect(body.messages[0]).toEqual({ role: 'system', content: [text('Rules', HOUR)] })
     expect(body.messages[1]?.content).toEqual([text('Document', MARK), text('Question')])
     expect(body.tools?.[0]?.cache_control).toEqual(SHORT)
   })
 
-  test('a cache mark is omitted for a provider that cannot read it, and named in answer and log', async () => {
+  test('a cache mark is omitted for a provider that does not support it, and named in answer and log', async () => {
     const { body } = await sent(plain, 'chat-completions', messagesBody, 'messages')
     expect(JSON.stringify(body)).not.toContain('cache_control')
     const line = plain.gateway.logLines.findLast((one) => one.includes('"event":"request_fields_left_out"'))
@@ -177,9 +177,9 @@ describe('towards chat-completions', () => {
   }
   test.each([
     ['five minutes', MARK, usage, 40 * 1_250],
-    ['an hour, which the provider does not tell apart', HOUR, usage, 40 * 2_000],
+    ['an hour, if the provider does not separate it', HOUR, usage, 40 * 2_000],
     [
-      'both, which it tells apart',
+      'both, if the provider separates them',
       HOUR,
       { ...usage, cache_creation: { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 10 } },
       30 * 1_250 + 10 * 2_000,

@@ -1,4 +1,4 @@
-/** Keys that this store has never seen, as all are after its loss: each is served, however many come at once. */
+/** Keys that this Redis has never seen, as after its loss: each is served, however many come at once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
@@ -31,7 +31,7 @@ afterAll(async () => {
   await Promise.all([lost.stop(), fresh.stop()])
 })
 
-test('of 300 keys used for the first time, 200 at a time, none is refused, and each is charged', async () => {
+test('of 300 keys used for the first time, 200 at a time, none is refused and each is charged', async () => {
   const body = JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hello.' }] })
   const answers = await eachOf(AT_ONCE, customers, async ({ key }) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }

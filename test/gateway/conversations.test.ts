@@ -1,4 +1,4 @@
-/** Conversations with a tier through a whole gateway: with a name and without, and what header and record say. */
+/** Conversations with a tier through a whole gateway: with and without a name, and the reasons in header and record. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { type ScriptedModels, soundAnswer, startScriptedModels } from './scripted-models'
@@ -28,7 +28,7 @@ test('a tier keeps the model of an unnamed conversation, but not for another con
   expect(await reasonOf('Good morning')).toStartWith('chosen; smart')
 })
 
-test('a tier says why it chose the model, and keeps the model of a named conversation', async () => {
+test('a tier states why it chose the model, and keeps the model of a named conversation', async () => {
   world.script(() => soundAnswer('chat-completions', false))
   const question = { format: 'chat-completions' as const, model: 'auto-smart', headers: { 'x-svc-session': 'one' } }
   const first = await world.ask(question)

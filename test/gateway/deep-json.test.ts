@@ -1,4 +1,4 @@
-/** JSON nested without end inside texts that are parsed later, from callers and from providers: refused or relayed without being parsed. */
+/** Deeply nested JSON inside texts, from callers and providers: refused, or relayed without parsing. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, type Mock, spyOn, test } from 'bun:test'
 import { chatCompletion } from '@test/support/upstream'
 import { FORMATS, type FormatName, type ScriptedModels, soundAnswer, startScriptedModels } from './scripted-models'
@@ -30,7 +30,7 @@ describe.each([...FORMATS])('deep JSON sent to a provider of %s', (format) => {
   test.each([
     ['nested', BOTTOMLESS, 'nested deeper'],
     ['long', WIDE, 'exceed'],
-  ])('arguments that are too %s are a 400 that names the field', async (_, text, words) => {
+  ])('tool arguments that are too %s are a 400 that names the field', async (_, text, words) => {
     const { response, body } = await send(format, [call(text), result('done')])
     expect([response.status, body.error.param]).toEqual([400, 'messages[1].tool_calls[0].function.arguments'])
     expect(body.error.message).toContain(words)
@@ -43,7 +43,7 @@ describe.each([...FORMATS])('deep JSON sent to a provider of %s', (format) => {
   })
 })
 
-test.each([...FORMATS])('deep arguments from a provider are relayed to %s as text', async (format) => {
+test.each([...FORMATS])('deeply nested tool arguments from a provider are relayed to %s as text', async (format) => {
   const arguments_ = { id: 'call_1', type: 'function', function: { name: 'look', arguments: BOTTOMLESS } }
   const message = { role: 'assistant', content: null, tool_calls: [arguments_] }
   const choices = [{ index: 0, message, logprobs: null, finish_reason: 'tool_calls' }]

@@ -1,6 +1,6 @@
 /**
- * What is relayed and not read keeps its numbers as they were written, for every pair of formats and both ways: schemas,
- * arguments, results and fields of no meaning to the gateway, in JSON and in streams.
+ * Numbers keep their digits if they are only relayed, for every pair of formats and both directions: schemas,
+ * arguments, results and unknown fields, in JSON and streams.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
@@ -239,8 +239,8 @@ describe('numbers that the gateway reads', () => {
   })
 })
 
-describe('results and chunks in unusual forms', () => {
-  test('a block of an unknown kind in a result becomes text, with all digits', async () => {
+describe('tool results and chunks in unusual forms', () => {
+  test('a block of an unknown kind in a tool result becomes text, with all digits', async () => {
     const given = {
       schema: '{}',
       output: '{}',
@@ -262,7 +262,7 @@ describe('results and chunks in unusual forms', () => {
     expect(upstream.calls[calls]?.text).toContain(quoted(block))
   })
 
-  test('arguments that arrive by path keep their digits', async () => {
+  test('tool arguments that arrive by path keep their digits', async () => {
     const piece = '{"jsonPath":"$.ids[0]","numberValue":1098765432109876543}'
     const call = `{"functionCall":{"name":"look","partialArgs":[${piece}],"willContinue":false}}`
     const { upstream } = gateway

@@ -1,4 +1,4 @@
-/** Fallback through a whole gateway: between all formats, what is told and what is paid. Every fault by itself stands in attempt/faults.ts. */
+/** Fallback through a whole gateway, between all formats: headers, and what is charged. Single faults are in attempt/faults.ts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import {
@@ -30,7 +30,7 @@ describe('another model answers before the first content', () => {
   const pairs = FORMATS.flatMap((client) =>
     FORMATS.flatMap((provider) => BOTH.map((stream) => [client, provider, stream] as const)),
   )
-  test.each(pairs)('%s client, %s fallback, streaming %p', async (client, provider, stream) => {
+  test.each(pairs)('another model answers: %s client, %s fallback, streaming %p', async (client, provider, stream) => {
     const primary = world.modelWith(client, status(500))
     const sound = world.modelWith(provider, () => soundAnswer(provider, stream))
     const { response, text } = await world.ask({ format: client, model: primary, fallback: [sound], stream })
@@ -43,7 +43,7 @@ describe('another model answers before the first content', () => {
 describe('a stream for a client that requested JSON', () => {
   const half = [ROLE, chatChunk({ content: 'Half an ' })]
 
-  test('a stream that breaks off for a client that requested JSON is a free 502, if no other target remains', async () => {
+  test('a stream that breaks off for a client that requested JSON is a free 502, if no other target is left', async () => {
     const model = world.modelWith('chat-completions', () => eventStream(...half))
     const payer = await world.gateway.customer('1')
     const headers = { authorization: `Bearer ${payer.key}` }
@@ -150,7 +150,7 @@ test('a request that no model can serve is a 400 that names the unmet requiremen
   expect(text).toContain(`${model} has a context of 256000 tokens`)
 })
 
-test('only the model that answered is charged; if none answered, nothing is', async () => {
+test('only the model that answered is charged; if none answered, nothing is charged', async () => {
   const payer = await world.gateway.customer('1')
   const headers = { authorization: `Bearer ${payer.key}` }
   const [dead, sound] = [

@@ -1,4 +1,4 @@
-/** A provider that forbids what one customer writes: no key is taken out for it, unless several accounts meet the same. */
+/** A provider that answers 403 for one customer's content: its key stays in use, unless several accounts get the same. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { UpstreamCall } from '@test/support/upstream'
 import { type ScriptedModels, soundAnswer, startScriptedModels } from './scripted-models'
@@ -31,14 +31,14 @@ function alerts(): string[] {
   return models.gateway.logLines.filter((line) => line.includes('provider_key_refused'))
 }
 
-test('403s for one account do not take the provider keys from other accounts', async () => {
+test('403s for one account do not take the provider keys away from other accounts', async () => {
   const model = models.modelWith('chat-completions', moderated)
   for (let time = 0; time < 10; time++) expect(await say(models.customer.key, model, 'forbidden')).toBe(502)
   expect(alerts()).toEqual([])
   expect(await say(models.customer.key, model, 'good')).toBe(200)
 })
 
-test('403s for three accounts in a row take the provider key out', async () => {
+test('403s for three accounts in a row stop the use of the provider key', async () => {
   const model = models.modelWith('chat-completions', moderated)
   for (let account = 0; account < 3; account++) {
     const { key } = await models.gateway.customer('1')

@@ -1,4 +1,4 @@
-/** A provider that is silent while another stands ready: that one is asked beside it, the first content wins, one is paid. */
+/** Hedging: while a provider is silent, a second one is called too; the first content wins, and one is paid. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, eventStream, liveStream, type UpstreamCall } from '@test/support/upstream'
@@ -37,12 +37,12 @@ function roleThenSilence(): Response {
 const SILENCES: [name: string, stream: boolean, script: Script][] = [
   ['says nothing', false, silence],
   ['says nothing', true, silence],
-  ['answers 200 and says nothing', true, () => liveStream().response],
-  ['says its role and no more', true, roleThenSilence],
+  ['answers 200 and sends nothing more', true, () => liveStream().response],
+  ['sends only its role', true, roleThenSilence],
 ]
 
 // First of all, while retries are left for a second call.
-test('the first call with content wins, even if it is the call that was silent', async () => {
+test('the first call with content wins, even if it is the call that was silent before', async () => {
   const beside = noted(silence)
   const slow = async () => {
     await until(() => beside.calls.length > 0, 'the next to be asked')

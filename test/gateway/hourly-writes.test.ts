@@ -1,4 +1,4 @@
-/** Writes to a cache for an hour cost the price of an hour, whether the provider tells them apart from those for five minutes or not. */
+/** Cache writes for an hour cost the one-hour price, whether the provider reports them separately or not. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type FormatName, type ScriptedModels, startScriptedModels } from './scripted-models'
 

@@ -1,4 +1,4 @@
-/** A key whose monthly budget pays less than a model's longest answer: it is served as an account of that balance would be. */
+/** A key whose monthly budget is below a model's longest answer: served like an account with that balance. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'
@@ -24,7 +24,7 @@ test('the output limit is lowered to the key’s budget, and the answer’s head
   expect(asPoor.headers.get('x-svc-max-output-tokens')).toBe(String(cap))
 })
 
-test('the account’s balance counts if it is smaller than the budget', async () => {
+test('the account’s balance decides if it is smaller than the budget', async () => {
   const { key } = await gateway.customer('0.02', { monthlyBudget: nano(1_000_000_000) })
   const answer = await ask(key)
   expect([answer.status, Number(answer.headers.get('x-svc-max-output-tokens')) > 256]).toEqual([200, true])

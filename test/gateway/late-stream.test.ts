@@ -1,4 +1,4 @@
-/** Streams whose first content takes longer than a proxy's patience: kept alive from outside, and still open for any target. */
+/** Streams whose first content takes longer than proxies wait: the client gets keep-alives, and any target can still answer. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import type { UpstreamCall } from '@test/support/upstream'

@@ -1,4 +1,4 @@
-/** What a translation leaves out is written down, by feature and without the caller's values. */
+/** Fields that a translation omits are named, without the caller's values. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FORMATS, type FormatName, type ScriptedModels, soundAnswer, startScriptedModels } from './scripted-models'
 
@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.gateway.stop())
 
-test('fields that the target’s format lacks are omitted, and the log names them without their values', async () => {
+test('fields that the target’s format does not support are omitted, and the log names them without their values', async () => {
   const model = world.modelWith('messages', () => soundAnswer('messages', false))
   const { response } = await world.ask({
     format: 'chat-completions',

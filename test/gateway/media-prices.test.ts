@@ -1,4 +1,4 @@
-/** Sounds and pictures in conversations cost their own price, in every format that reports them, whole and streamed. */
+/** Sounds and pictures in conversations have their own prices, in every format that reports them, whole and streamed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -151,7 +151,7 @@ describe.each(LANES)('media prices: $provider, stream: $stream', ({ provider, st
   test.each([
     ['a model with lines charges sounds and pictures at their price, and its fee', `svc/${provider}`, COST],
     ['a model without lines charges them at the price of text', `svc/plain-${provider}`, PLAIN_COST],
-  ])('%s', async (_, model, cost) => {
+  ])('media prices: %s', async (_, model, cost) => {
     const { key, accountId } = await world.customer('10')
     const { available: before } = await world.balance(accountId)
     const { status, text } = await ask(key, requestTo(provider, model, stream))
@@ -251,7 +251,7 @@ test('the lists state the prices of lines, in OpenRouter’s fields too', async 
   ])
 })
 
-test('the cost in an answer is divided into input and output by their lines', async () => {
+test('the cost in an answer is split into input and output by the price lines', async () => {
   const { key } = await world.customer('10')
   const [path, body] = requestTo('chat-completions', 'svc/chat-completions', false)
   const { text } = await ask(key, [path, { ...body, usage: { include: true } }])

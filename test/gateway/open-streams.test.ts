@@ -1,4 +1,4 @@
-/** What an open stream keeps: a long prompt is no load on the gateway while its answer trickles in. */
+/** The memory of an open stream: a long prompt is not kept while its answer streams. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'

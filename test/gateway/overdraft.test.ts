@@ -1,4 +1,4 @@
-/** The promise in one test: 1,000 requests at once with money for exactly 10, over two gateway processes, cost exactly 10. */
+/** 1,000 concurrent requests with credit for exactly 10, at two gateway processes, cost exactly 10. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

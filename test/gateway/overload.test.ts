@@ -1,4 +1,4 @@
-/** A provider's limit of calls in flight, and a storm with one provider dead and one slow, through a whole gateway. */
+/** A provider's limit on concurrent calls, and high load with one dead and one slow provider, through a whole gateway. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { spend } from '@test/support/delays'
@@ -56,7 +56,7 @@ test('a busy provider is skipped if another can answer', async () => {
   await Promise.all(holders)
 })
 
-test('an account with many requests leaves some slots to another, which is answered at once', async () => {
+test('an account with many requests leaves some slots to another account, which is answered at once', async () => {
   const wide = await startScriptedModels({ maxConcurrency: 10 })
   const gate = Promise.withResolvers<void>()
   const model = wide.modelWith('chat-completions', async ({ text }) => {

@@ -1,4 +1,4 @@
-/** A gateway that stood still for longer than its ledger may take to answer: that was not the ledger's fault, and nobody is refused. */
+/** A gateway whose event loop stood still longer than the ledger's time limit: no request is refused for it. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { spendThen, standStill } from '@test/support/delays'

@@ -1,4 +1,4 @@
-/** Pictures in answers of conversations: asked for in one format, made in the same or another, and charged as pictures. */
+/** Pictures in chat answers: requested in one format, made in the same or another, and charged as pictures. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -96,11 +96,11 @@ describe('the request for pictures', () => {
   })
 })
 
-describe('pictures without a token count of the provider', () => {
+describe('pictures whose tokens the provider does not count', () => {
   const images = [{ type: 'image_url', image_url: { url: ADDRESS } }]
   afterEach(() => gateway.upstream.respond(answerPictures))
 
-  test('output tokens that are not text cost the price of pictures', async () => {
+  test('output tokens that are not text have the price of pictures', async () => {
     const answer = chatCompletion('', usageOf(5, 1_200))
     const choices = answer.choices.map((choice) => ({ ...choice, message: { ...choice.message, images } }))
     gateway.upstream.respond(() => Response.json({ ...answer, choices }))
@@ -130,7 +130,7 @@ describe('pictures that are refused', () => {
     expect(await answer.json()).toMatchObject({ error: { param: 'modalities' } })
   })
 
-  test('a model of another format refuses pictures, and answers without them if a loss is accepted', async () => {
+  test('a model of another format refuses pictures, or answers without them if the caller accepts the loss', async () => {
     const answer = await chat('svc/artist-messages')
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: { param: 'modalities' } })

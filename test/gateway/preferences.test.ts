@@ -1,4 +1,4 @@
-/** A caller's wishes through a whole gateway, in all formats: heeded, validated in the caller's words, and never sent on. */
+/** Routing preferences of a caller through a whole gateway, in all formats: respected, validated, and not sent to providers. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   FORMATS,

@@ -1,4 +1,4 @@
-/** Tools that run at the provider are refused by name where they have no price, and never taken to another format. */
+/** Tools that run at the provider are refused by name if they have no price, and never sent to another format. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type FormatName, type ScriptedModels, soundAnswer, startScriptedModels } from './scripted-models'
 import { message, SEARCH, SEARCH_CONTENT } from './search-answers'

@@ -1,4 +1,4 @@
-/** Tools that run at the provider: only where they have a price, held for, charged by the use, and passed on unharmed. */
+/** Tools that run at the provider: allowed only with a price, reserved, charged per use, and passed on unchanged. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { costOf } from '@test/money-bugs/support'
 import { until } from '@test/support/until'
@@ -173,7 +173,7 @@ describe('generate-content', () => {
   test.each([
     ['googleSearch', { googleSearch: {} }, 2 * CENT],
     ['google_search, as Python spells it', { google_search: {} }, 2 * CENT],
-    ['googleSearchRetrieval, which is paid once a request', { googleSearchRetrieval: {} }, 5 * CENT],
+    ['googleSearchRetrieval, charged once a request', { googleSearchRetrieval: {} }, 5 * CENT],
   ])('generate-content, %s: each different query is charged once, an empty one is free', async (_name, tool, fee) => {
     const own = candidate(grounded('weather', '', 'weather', 'forecast'))
     const { cost, text, received } = await asked('generate-content', () => Response.json(own), { tools: [tool] })

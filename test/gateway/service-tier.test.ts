@@ -1,4 +1,4 @@
-/** Ways of service without a price are refused before a provider is asked, and whichever one answers `auto` costs the catalogue's price. */
+/** Service tiers without a price are refused before a call; `auto` costs the catalogue's price, whichever tier answers. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chatCompletion } from '@test/support/upstream'
 import { type FormatName, type ScriptedModels, soundAnswer, startScriptedModels } from './scripted-models'

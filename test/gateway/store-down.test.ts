@@ -1,4 +1,4 @@
-/** The ledger's store is gone: paid calls fail closed and fast, running streams finish, and nothing that happened is lost. */
+/** Redis is unreachable: paid requests fail fast, open streams finish, and no charge is lost. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'

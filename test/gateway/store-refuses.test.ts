@@ -1,4 +1,4 @@
-/** A store that answers and takes no writes: readiness says so, new requests are refused at once, and what is under way settles. */
+/** Redis answers but accepts no writes: readiness fails, new requests are refused at once, and open ones settle. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { readinessOf } from '@test/support/readiness'

@@ -1,4 +1,4 @@
-/** Service tiers with a price: asked of who can be asked, held by the dearest that may answer, charged by the one that the answer names. */
+/** Service tiers with a price: sent to targets that support them, reserved at the dearest, charged at the tier that the answer names. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eventFrame, framed } from '@test/dialects/aws/bedrock-frames'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -247,7 +247,7 @@ test('usage.cost_details have the prices of the tier that the answer names', asy
   }
 })
 
-test('the record names the charged tier, at once and later, and has its price lines', async () => {
+test('the record names the charged tier before and after the flush, and has its price lines', async () => {
   const { person, accountId, key } = await signUpCustomer(world, '1')
   const lane = LANES.find(({ client, provider }) => client === 'responses' && provider === client)
   if (!lane) return expect.unreachable('there is such a lane')

@@ -1,4 +1,4 @@
-/** An answer that ends for a reason nobody knows: with text or without, streamed or not, no client takes it for whole. */
+/** An answer with an unknown finish reason, with or without text, streamed or whole, never looks complete to a client. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FORMATS, type FormatName, type ScriptedModels, soundAnswer, startScriptedModels } from './scripted-models'
 

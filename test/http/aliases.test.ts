@@ -1,4 +1,4 @@
-/** Requests that name a model by an alias: every path and format, lists, limits and fallbacks, records, metrics and sessions. */
+/** Requests that name a model by an alias: every path and format, lists, limits, fallbacks, records, metrics and sessions. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
@@ -167,7 +167,7 @@ test('a fallback list accepts aliases', async () => {
   expect(await recordOf(response)).toMatchObject({ model: 'svc/alpha', requested_model: CLAUDE })
 })
 
-test('unknown names are refused, and metrics have ids only', async () => {
+test('unknown names are refused, and metrics only have ids', async () => {
   const { response, text } = await post(...requestIn('chat-completions', 'claude-sonnet-9'))
   expect([response.status, JSON.parse(text).error.code]).toEqual([404, 'model_not_found'])
   const refused = await post('/v1/chat/completions', { model: CLAUDE, messages: 1 })
@@ -184,7 +184,7 @@ describe('the list of models', () => {
     return { status: response.status, body: (await response.json()) as Entry & { data: Entry[]; models: Entry[] } }
   }
 
-  test('the list of models has an entry for each alias after those of the ids', async () => {
+  test('the list of models has an entry for each alias, after those of the ids', async () => {
     const { data, models } = (await get('/v1/models')).body
     const ids = ['svc/alpha', 'svc/beta', 'svc/embed', 'auto-smart', GPT, CLAUDE, EMBED, TIER]
     expect(data.map(({ id }) => id)).toEqual(ids)
@@ -201,7 +201,7 @@ describe('the list of models', () => {
   })
 
   test.each([`/v1/models/${CLAUDE}`, `/v1/models/${encodeURIComponent(GPT)}`, `/v1/models/${GPT}`, `/models/${TIER}`])(
-    '%s is an entry',
+    '%s in the list has its own path',
     async (path) => {
       const { status, body } = await get(path)
       expect(status).toBe(200)
@@ -211,7 +211,7 @@ describe('the list of models', () => {
     },
   )
 
-  test('a generate-content entry of an alias has the model it stands for', async () => {
+  test('a generate-content entry of an alias names the model that the alias stands for', async () => {
     const { body } = await get(`/v1beta/models/${CLAUDE}`)
     expect(body).toMatchObject({ name: `models/${CLAUDE}`, baseModelId: 'svc/beta', alias_of: 'svc/beta' })
   })

@@ -1,4 +1,4 @@
-/** Keys that may call some models only: in all formats, by name, by fallback and by tier, on every gateway at once. */
+/** Keys that may only call some models: in all formats, by name, fallback and tier, on every gateway at once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { ApiError, GoogleGenAI } from '@google/genai'
@@ -70,7 +70,7 @@ function requestIn(format: FormatName, model: string): [path: string, body: obje
 }
 
 describe.each(FORMAT_NAMES)('%s', (format) => {
-  test('an allowed model answers, and no other is requested from the provider', async () => {
+  test('an allowed model answers, and no other model is requested from the provider', async () => {
     expect(await ask(gateway, format, 'svc/alpha')).toMatchObject({ status: 200, model: 'svc/alpha' })
     const calls = gateway.upstream.calls.length
     const refused = await ask(gateway, format, 'svc/gamma')

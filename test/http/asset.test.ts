@@ -1,4 +1,4 @@
-/** Files as they are served: not sent again to whoever names the one that is there. */
+/** Dashboard files as they are served: not sent again to a browser that has the current version. */
 import { expect, test } from 'bun:test'
 import { assetResponse, createAsset } from '@/http/asset'
 
@@ -12,8 +12,8 @@ test('different files have different entity tags, equal files the same', async (
 
 test.each([
   ['the tag', file.tag, 304],
-  ['the tag without its weakness', file.tag.slice(2), 304],
-  ['a list with it', `"a", ${file.tag} , W/"b"`, 304],
+  ['the tag as a strong tag', file.tag.slice(2), 304],
+  ['a list that contains the tag', `"a", ${file.tag} , W/"b"`, 304],
   ['anything', '*', 304],
   ['another tag', other.tag, 200],
   ['a part of the tag', file.tag.slice(3, -1), 200],

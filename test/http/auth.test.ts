@@ -1,4 +1,4 @@
-/** Keys at the door: every form on every endpoint, typos without a look-up, and states that act at once. */
+/** Credentials of requests: every form on every endpoint, typos refused without a look-up, and changes that apply at once. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'
@@ -69,7 +69,7 @@ describe.each(ENDPOINTS)('%s', (path, init) => {
   })
 })
 
-test('a deactivated key is refused at once by every gateway, an activated one works again, a deleted one never', async () => {
+test('a deactivated key is refused at once by every gateway, an activated key works again, a deleted one never', async () => {
   const twin = await gateway.twin()
   const { key, keyId } = await gateway.customer('1')
   const statuses = async () =>

@@ -1,4 +1,4 @@
-/** One attempt, from the caller's request to what its permit is told. */
+/** One attempt, from the caller's request to the report to its permit. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createTestAnswer, formatOf } from '@test/gateway/answer-parts'
 import { memoryLogger } from '@test/ledger/harness'
@@ -115,7 +115,7 @@ describe('the provider’s request', () => {
     expect(upstream.calls[0]?.body.max_completion_tokens).toBe(50)
   })
 
-  test('fields that the target’s format lacks are omitted and named in the log', async () => {
+  test('fields that the target’s format does not support are omitted and named in the log', async () => {
     upstream.respond(() => Response.json({}))
     await attempt({ to: 'messages', changes: { sampling: { seed: 424_242 } } })
     expect(logger.lines[0]).toMatchObject({
@@ -132,13 +132,13 @@ describe('the beginning of an answer', () => {
     expect(told).toEqual(['began'])
   })
 
-  test('an attempt succeeds with a stream once it has content', async () => {
+  test('an attempt succeeds with a stream once the stream has content', async () => {
     upstream.respond(() => eventStream(...chatStream(['Hi'])))
     expect((await attempt({ changes: { stream: true } })).kind).toBe('stream')
     expect(told).toEqual(['began'])
   })
 
-  test('a stream in place of a requested whole answer becomes a whole answer', async () => {
+  test('a provider’s stream becomes a whole answer if the caller requested one', async () => {
     upstream.respond(() => eventStream(...chatStream(['Hi'])))
     expect(await attempt()).toMatchObject({ kind: 'complete', raw: undefined })
   })
@@ -154,7 +154,7 @@ describe('failures', () => {
     expect(JSON.stringify(logger.lines)).not.toContain('12345678')
   })
 
-  test('a request that the target’s format cannot express fails without a call and without a fault of the target', async () => {
+  test('a request that the target’s format cannot express fails without a call, and is no fault of the target', async () => {
     const changes: Partial<ChatRequest> = {
       turns: [{ role: 'user', content: [{ type: 'audio', mediaType: 'audio/wav', data: 'AAAA' }] }],
     }
@@ -166,7 +166,7 @@ describe('failures', () => {
 })
 
 describe('a client that disconnects', () => {
-  test('if a client disconnects while the provider is silent, the call ends without a fault of the provider', async () => {
+  test('if a client disconnects while the provider is silent, the call ends and is no fault of the provider', async () => {
     upstream.respond(() => new Promise(() => {}))
     const waiting = attempt({ changes: { stream: true } })
     await until(() => upstream.calls.length === 1, 'the provider to be asked')
@@ -206,7 +206,7 @@ describe('a client that disconnects', () => {
     test.each([
       ['the policy is to abort', { kind: 'abort' }],
       ['all slots are taken', { ...READ_ON, maxConcurrent: 0 }],
-      ['it takes longer than the policy allows', { ...READ_ON, maxMs: 10 }],
+      ['the answer takes longer than the policy allows', { ...READ_ON, maxMs: 10 }],
     ] as [string, DisconnectPolicy][])('a call is cancelled after a disconnect if %s', async (_, onDisconnect) => {
       await leave(onDisconnect)
       expect(await waiting).toEqual({ kind: 'abandoned', hasSent: false })
@@ -231,7 +231,7 @@ describe('a client that disconnects', () => {
   })
 })
 
-test('an error in our code frees the slot', async () => {
+test('an exception in our code frees the slot', async () => {
   const changes = { turns: undefined as never }
   await expect(attempt({ to: 'messages', changes })).rejects.toBeInstanceOf(TypeError)
   expect(told).toEqual(['abandoned'])
@@ -250,7 +250,7 @@ describe('encrypted reasoning of another account of the vendor', () => {
   ]
 
   test.each(refusals)(
-    'another account’s encrypted reasoning that is refused %s is removed, and the target is called once more',
+    'refused encrypted reasoning of another account, refused %s, is removed, and the target is called once more',
     async (_, error) => {
       upstream.respond((_call, index) =>
         index === 0 ? Response.json({ error }, { status: 400 }) : Response.json(whole),
@@ -265,7 +265,7 @@ describe('encrypted reasoning of another account of the vendor', () => {
     },
   )
 
-  test('another account’s encrypted reasoning is also removed from a translated request, and after a stream had begun', async () => {
+  test('another account’s encrypted reasoning is also removed from a translated request, and after a stream began', async () => {
     const turns: ChatRequest['turns'] = [
       { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
       {
@@ -285,7 +285,7 @@ describe('encrypted reasoning of another account of the vendor', () => {
     expect(upstream.calls.map((sent) => JSON.stringify(sent.body).includes('gAAA'))).toEqual([true, false])
   })
 
-  test('a refused call is not repeated if it has no encrypted reasoning, or was repeated already', async () => {
+  test('a refused call is not repeated without encrypted reasoning, or if it was repeated before', async () => {
     const refused = { error: { message: 'no', code: 'invalid_encrypted_content' } }
     upstream.respond(() => Response.json(refused, { status: 400 }))
     expect((await attempt({ from: 'responses', body: { messages: undefined, input: 'Hi' } as never })).kind).toBe(

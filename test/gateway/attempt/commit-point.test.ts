@@ -1,4 +1,4 @@
-/** The moment at which an answer becomes the client's: what is held back until then, and what may still fall back. */
+/** The commit point: from it on an answer is the client's; before it events are buffered, and another target may answer. */
 import { beforeEach, describe, expect, jest, test } from 'bun:test'
 import { createTestSource, formatOf, hubItems, itemsOf, type TestSource } from '@test/gateway/answer-parts'
 import { chatChunk } from '@test/support/upstream'
@@ -53,7 +53,7 @@ describe('reaching the commit point', () => {
     ],
     ['a tool call', { type: 'tool-call-start', ...at, id: '1', name: 'add' }],
     ['an image', { type: 'image', ...at, mediaType: 'image/png', data: 'AA' }],
-    ['a finish: an answer may be empty', { type: 'finish', choice: 0, finish: { kind: 'stop', raw: 'stop' } }],
+    ['a finish, since an answer may be empty', { type: 'finish', choice: 0, finish: { kind: 'stop', raw: 'stop' } }],
   ])('the commit point is reached by %s', async (_, event) => {
     source.give(batch(hubItems(event)))
     expect((await awaitContent(source, false, NOBODY_LEAVES)).kind).toBe('stream')
@@ -75,7 +75,7 @@ describe('reaching the commit point', () => {
 })
 
 describe('before the commit point', () => {
-  test('an error inside a 200 before content fails the attempt and ends the call', async () => {
+  test('an error with status 200 before content fails the attempt and ends the call', async () => {
     source.give(batch(itemsOf(format, ROLE, OVERLOADED)))
     const failed = await awaitContent(source, false, NOBODY_LEAVES)
     expect(failed).toMatchObject({ kind: 'failed', failure: { kind: 'refused', error: { message: 'overloaded' } } })

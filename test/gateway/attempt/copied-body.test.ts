@@ -1,4 +1,4 @@
-/** What a provider of the caller's own format is sent of a text with escapes: the caller's own words, with nothing in them twice. */
+/** A request body copied for a provider of the caller's format: the same text, and no field twice. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
 import type { Customer, TestGateway } from '@test/support/gateway'

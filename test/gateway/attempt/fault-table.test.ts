@@ -1,5 +1,5 @@
 /**
- * Every fault of a provider, at every moment, in all formats, for JSON and streams, with and without a model to fall back to:
+ * Every fault of a provider at every moment, in all formats, as JSON and stream, with and without a fallback model:
  * status, calls, headers and charge. The table is in faults.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -1,4 +1,4 @@
-/** A stream read to its end for a client who wants one piece: nothing of it counts until all of it is there. */
+/** A stream folded into a whole answer: it counts only once it is complete. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createTestSource, formatOf, itemsOf, type TestSource } from '@test/gateway/answer-parts'
 import { chatChunk, chatStream, usageOf } from '@test/support/upstream'
@@ -34,7 +34,7 @@ describe('folding a stream fails', () => {
     ['contains an error', [chatChunk({ content: 'Half' }), { error: { message: 'no' } }], { kind: 'refused' }],
     ['ends without content', [ROLE, '[DONE]'], { kind: 'malformed' }],
     ['is longer than any answer', [chatChunk({ content: 'x'.repeat(500) })], { kind: 'malformed' }],
-    ['writes far beyond its limit', [chatChunk({ content: 'x'.repeat(40_000) })], { kind: 'broken' }],
+    ['writes far beyond its output limit', [chatChunk({ content: 'x'.repeat(40_000) })], { kind: 'broken' }],
   ])('folding fails and ends the call if the stream %s', async (name, events, failure) => {
     give(...events)
     source.give({ kind: 'done', events: [] })

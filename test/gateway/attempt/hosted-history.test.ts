@@ -1,4 +1,7 @@
-/** What tools of a provider did earlier: only its own format can say it, and no other target is asked without the caller being told. */
+/**
+ * Earlier uses of a provider's own tools in a conversation: only its format supports them, and other targets get them
+ * omitted and named.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { BetaContentBlockParam } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import {

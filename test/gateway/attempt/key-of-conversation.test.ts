@@ -1,4 +1,4 @@
-/** Conversations at a provider with several keys: what one of its accounts has encrypted is brought back to that account, in every format. */
+/** Conversations at a provider with several keys: encrypted reasoning returns to the key's account that made it, in every format. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type FormatName, type ScriptedModels, startScriptedModels } from '@test/gateway/scripted-models'
 import type { UpstreamCall } from '@test/support/upstream'

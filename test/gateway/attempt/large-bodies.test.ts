@@ -1,4 +1,4 @@
-/** Large requests, many at once: each step that takes long with one of them has a turn of the event loop in which no other has. */
+/** Many large requests at once: each long step of one has its own turn of the event loop. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, type Mock, spyOn, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { countTurns } from '@test/support/loop-turns'

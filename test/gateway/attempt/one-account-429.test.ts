@@ -1,4 +1,4 @@
-/** A provider that limits what one customer sends: nobody else is refused for it, unless a second account meets the same. */
+/** A provider's rate limit for one account's requests does not stop other accounts, unless a second one gets it too. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ScriptedModels, soundAnswer, startScriptedModels } from '@test/gateway/scripted-models'
 import type { UpstreamCall } from '@test/support/upstream'

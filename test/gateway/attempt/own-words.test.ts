@@ -1,4 +1,4 @@
-/** Callers of a provider's own format read its refusals as it wrote them, but for what is ours; no secret of a call comes back, to anybody. */
+/** Callers of a provider's own format get its errors unchanged, except for the gateway's data; no error contains a secret. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -144,7 +144,7 @@ test.each([
   expect(text).not.toContain('The end.')
 })
 
-test('an error in an unknown form is returned in our form with the provider’s text', async () => {
+test('an error in an unknown form is returned in the gateway’s form with the provider’s text', async () => {
   answer = () => Response.json({ error: { code: 400, status: 'INVALID_ARGUMENT', message: LONG } }, { status: 400 })
   const { json } = await ask('chat-completions', 'svc/chat')
   expect(json?.error).toEqual({ message: LONG, type: 'invalid_request_error', param: null, code: null })

@@ -1,4 +1,4 @@
-/** An answer in one piece: what is one, and what only came with a good status. */
+/** Complete answers: what counts as one, and bodies that are malformed despite status 200. */
 import { describe, expect, test } from 'bun:test'
 import { formatOf } from '@test/gateway/answer-parts'
 import { chatCompletion } from '@test/support/upstream'
@@ -25,7 +25,7 @@ test.each([
   ['HTML', '<html></html>', 'answer is not JSON'],
   ['nothing', '', 'answer is not JSON'],
   ['another shape', '{"hello":1}', 'answer is not of the provider format'],
-  ['a bottomless pit', `${'['.repeat(3000)}${']'.repeat(3000)}`, 'answer is not JSON'],
+  ['nested too deep', `${'['.repeat(3000)}${']'.repeat(3000)}`, 'answer is not JSON'],
 ])('%s with status 200 counts as malformed', async (_, text, detail) => {
   const failure = { kind: 'malformed', detail }
   expect(decodeComplete(bodyOf(text), format, false)).toEqual({ kind: 'failed', failure } as never)

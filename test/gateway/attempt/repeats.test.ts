@@ -1,4 +1,4 @@
-/** The short way of a stream's pieces beside the long one: in any pieces, for every pair of formats, the client and the meter get the same. */
+/** Skipping similar stream events, compared with decoding each: client and meter get the same, for every pair of formats and split. */
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { createTestAnswer, formatOf, type TestAnswer } from '@test/gateway/answer-parts'
 import { fc } from '@test/support/property'

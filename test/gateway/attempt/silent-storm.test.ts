@@ -1,6 +1,6 @@
 /**
- * A provider that falls silent under load, in simulated time: two gateways that tell each other what they learn, their routers
- * and races the real ones. Bounds on the time to answer and on the calls made, as docs/ROUTING.md states them.
+ * A provider that falls silent under load, in simulated time, with real routers and races of two gateways. Limits
+ * times and calls as docs/ROUTING.md states.
  */
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { createTestAnswer } from '@test/gateway/answer-parts'

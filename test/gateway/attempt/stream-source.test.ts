@@ -1,4 +1,4 @@
-/** A provider's bytes as events, at the reader's pace, whatever the pieces they come in. */
+/** A provider's bytes as events, at the reader's pace, however the bytes are split. */
 import { describe, expect, test } from 'bun:test'
 import { formatOf } from '@test/gateway/answer-parts'
 import { chatChunk } from '@test/support/upstream'

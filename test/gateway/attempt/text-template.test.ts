@@ -1,4 +1,4 @@
-/** What texts have in common that differ in a few values, and the values of those that follow. */
+/** Text templates: what texts have in common that differ in a few values, and reading the values of later texts. */
 import { expect, test } from 'bun:test'
 import {
   fill,

@@ -1,4 +1,4 @@
-/** Tools whose names a provider's format does not take: it is told others, and the caller hears its own, in any pair and over all turns. */
+/** Tool names that a provider's format does not allow: translated for the provider, and back for the caller, over all turns. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FORMATS, type FormatName, type ScriptedModels, startScriptedModels } from '@test/gateway/scripted-models'
 import { respondWith } from '@test/matrix/provider'

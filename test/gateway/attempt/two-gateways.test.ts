@@ -1,4 +1,4 @@
-/** Two gateways on one Redis: what one learns of a provider's pauses, faults and silence, the other goes by. */
+/** Two gateways on one Redis share what they learn of a provider's pauses, faults and silence. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
@@ -121,7 +121,7 @@ test.concurrent.each([429, 503])(
   },
 )
 
-test.concurrent('a circuit that opened at one gateway lets each gateway make one call at a time, until one is answered', async () => {
+test.concurrent('if a circuit opened at one gateway, each gateway makes one call at a time until one is answered', async () => {
   let respond: Script = status(404)
   let calls = 0
   const model = world.modelWith(FORMAT, (call) => {

@@ -1,4 +1,4 @@
-/** A reason that nobody knows, and nothing else, is no answer: the next target is asked, and where none is left the client is told so. */
+/** An unknown finish reason without content is no answer: the next target is called, or the client gets an error. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type FormatName, type ScriptedModels, soundAnswer, startScriptedModels } from '@test/gateway/scripted-models'
 import { eventStream } from '@test/support/upstream'

@@ -72,7 +72,7 @@ describe('billing matrix', () => {
     expect(charge).toMatchObject({ rule: 'counted', flags: ['estimated'], cost: 160_000 })
   })
 
-  test('a complete answer that reported usage only early costs at least the relayed output', () => {
+  test('a complete answer that only reported early usage costs at least the relayed output', () => {
     const usage = { ...ZERO_USAGE, uncached: 100, output: 1 }
     const charge = decide('complete', { usage, isUsageStale: true, hasOutput: true, finish: 'stop', countedOutput: 30 })
     expect(charge).toMatchObject({ rule: 'usage', usage: { output: 30 }, flags: ['estimated'] })
@@ -138,7 +138,7 @@ describe('billing matrix', () => {
     })
   })
 
-  test('a disconnect before the provider’s first byte costs our count of the input if it is not free', () => {
+  test('a disconnect before the provider’s first byte costs our count of the input, unless it is free', () => {
     const charge = { kind: 'charge', rule: 'hangup_input', cost: 80_000, flags: ['estimated'] }
     expect(decide('unanswered', {})).toMatchObject({ ...charge, usage: { uncached: 80, output: 0 } })
     expect(decide('unanswered', { usage: USAGE, hasOutput: true, countedOutput: 9 })).toMatchObject(charge)

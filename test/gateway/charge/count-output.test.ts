@@ -1,9 +1,9 @@
-/** Counting what an answer has said: exact, one after another, and told apart from what could not be counted. */
+/** Counting an answer's output tokens: exactly, one answer after another, with a mark if parts could not be counted. */
 import { expect, test } from 'bun:test'
 import { countTextTokens } from '@/catalog/estimate'
 import { countOutput } from '@/gateway/charge/count-output'
 
-test("the output count is the tokenizer's, plus the tokens that were not kept", async () => {
+test("the output count is the tokenizer's, plus tokens whose text was not kept", async () => {
   const texts = ['{"id": 17}', '人工智能正在改变']
   const counted = await countTextTokens(texts)
   expect(counted).toBeGreaterThan(8)

@@ -1,4 +1,4 @@
-/** What is kept of an answer: each block's text as it was said, and no more than there is room for. */
+/** The text of an answer that is kept for counting: each block's text, up to a limit. */
 import { expect, test } from 'bun:test'
 import { KeptText } from '@/gateway/charge/kept-text'
 

@@ -1,4 +1,4 @@
-/** What a meter reads of an answer: the provider's usage, and for want of it what was seen of the answer itself. */
+/** What a meter reads of an answer: the provider's usage, or what was seen of the answer if there is none. */
 import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '@/chat/event'
 import type { ChatResponse } from '@/chat/response'
@@ -83,7 +83,7 @@ test('a whole answer is metered like a stream, with final usage', () => {
   expect(meter.hasEnded()).toBe(true)
 })
 
-test('an answer is far beyond its limit if our estimate is eight times the limit', () => {
+test('an answer counts as far beyond its limit if our estimate is eight times the limit', () => {
   const meter = new Meter(100)
   const words = '字'.repeat(3_700)
   meter.observe(text(words))

@@ -1,4 +1,4 @@
-/** What an answer costs us, and where the provider's counts and ours are far apart. */
+/** The cost of an answer to the operator, and gaps between the provider's counts and ours. */
 import { describe, expect, test } from 'bun:test'
 import { modelOf } from '@test/routing/world'
 import type { Pricing } from '@/catalog/types'
@@ -59,7 +59,7 @@ describe('the provider’s bill', () => {
     })
   })
 
-  test('the provider’s bill uses our count if it reported none', () => {
+  test('the provider’s bill uses our count if the provider reported none', () => {
     expect(bill({ usage: null, countedOutput: 10 })).toEqual({ providerCost: nano(70_000) })
     const early = { ...ZERO_USAGE, uncached: 100, output: 1 }
     expect(bill({ usage: early, isUsageStale: true, countedOutput: 10 })).toEqual({ providerCost: nano(70_000) })

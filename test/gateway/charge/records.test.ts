@@ -1,4 +1,4 @@
-/** Whole requests, however they end: each record in the history is the price of what the provider counted, or says by which rule it is not. */
+/** Whole requests, however they end: each usage record has the price of the provider's counts, or names the rule by which it differs. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'

@@ -1,4 +1,4 @@
-/** The end of a charge: what is taken from the hold, written, counted and logged, and what would be if there were no end. */
+/** The end of a charge: what is taken from the hold, recorded, counted and logged; and the charge if the gateway crashes. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createTestAnswer, type TestAnswer } from '@test/gateway/answer-parts'
 import { modelOf } from '@test/routing/world'

@@ -1,4 +1,4 @@
-/** What tools cost: price times uses to the nano-USD, and never more than was held for tokens and tools together. */
+/** Tool charges: price times uses, exact to the nano-USD, and with the tokens never above the hold. */
 import { describe, expect, test } from 'bun:test'
 import { arbitraryPricing, modelOf } from '@test/catalog/sample-requests'
 import { providerOf, modelOf as worldModel } from '@test/routing/world'
@@ -44,7 +44,7 @@ describe('charges of tools', () => {
     } as Charge)
   })
 
-  test('a tool priced by request is charged once, and not at all if unused', () => {
+  test('a tool priced per request is charged once, and not at all if unused', () => {
     const tools = [{ name: 'google_search', ...terms({ per: 'request' }) }]
     expect(chargeTools(charged(0), tools, { google_search: 7 }, nano(100))).toMatchObject({ cost: 10 })
     expect(chargeTools(charged(5), tools, { google_search: 0 }, nano(100))).toEqual(charged(5))

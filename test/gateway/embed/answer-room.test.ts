@@ -1,4 +1,4 @@
-/** Who has room for the vectors that they ask for, and who waits for it. */
+/** Memory for embedding vectors: which account gets it, and which request waits. */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '@/chat/error'
 import { createAnswerRoom, type Room } from '@/gateway/embed/answer-room'
@@ -13,7 +13,7 @@ const AT_ONCE = Math.floor(SHARED.vectors.perAccount / (2_048 * 1_536 * 8))
 const kindOf = (error: unknown) => (error instanceof GatewayError ? error.kind : 'bug')
 
 describe('memory for vectors', () => {
-  test('an account gets memory for some long vector lists; its next one waits, other accounts do not', async () => {
+  test('an account gets memory for some long vector lists; its next list waits, other accounts do not', async () => {
     const room = createAnswerRoom()
     const mine = Array.from({ length: AT_ONCE }, () => room('acct_a', MANY))
     expect(mine.some((one) => one instanceof Promise)).toBe(false)

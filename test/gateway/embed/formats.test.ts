@@ -1,4 +1,7 @@
-/** Every caller gets the vectors as asked for, whoever gives them and in whatever encoding; and what cannot be said is refused. */
+/**
+ * Every caller gets vectors in the requested encoding, from a provider of either format; requests that cannot be
+ * translated are refused.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { answerEither, compatibleAnswer, packed, sellEmbeddings, vectorOf } from './providers'
@@ -266,7 +269,7 @@ describe('callers of generate-content', () => {
     ['no requests', []],
     ['more than a hundred', Array.from({ length: 101 }, () => ({ content }))],
     ['requests of two lengths', [{ content }, { content, outputDimensionality: 3 }]],
-    ['a request that is none', ['text']],
+    ['an entry that is no request', ['text']],
   ])('a generate-content request is refused: %s', async (_, requests) => {
     const answer = await post('/v1beta/models/svc/embed-gemini:batchEmbedContents', { requests })
     expect(answer.status).toBe(400)

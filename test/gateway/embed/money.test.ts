@@ -1,4 +1,4 @@
-/** What embeddings cost: held before anybody is asked, charged by what was used, and nothing at all where a part is missing. */
+/** The money of embeddings: reserved before any call, charged by usage, and free if a part is missing. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -129,7 +129,7 @@ describe('the charge of embeddings', () => {
     expect(await spent()).toBe(0)
   })
 
-  test('embeddings cost the sent calls if the client disconnects between two calls', async () => {
+  test('embeddings cost the calls made so far if the client disconnects between two calls', async () => {
     const controller = new AbortController()
     const release = Promise.withResolvers<void>()
     gateway.upstream.respond(async (call) => {
@@ -161,7 +161,7 @@ describe('embeddings without a charge', () => {
     ['no JSON', () => new Response('<html>')],
     ['an error in a 200', () => Response.json({ error: { message: 'overloaded' } })],
     [
-      'numbers that are none',
+      'values that are no numbers',
       () => new Response('{"data":[{"index":0,"embedding":[NaN]}],"usage":{"prompt_tokens":3}}'),
     ],
     ['an empty vector', () => Response.json({ data: [{ index: 0, embedding: '' }], usage: { prompt_tokens: 3 } })],

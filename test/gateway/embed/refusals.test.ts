@@ -1,4 +1,4 @@
-/** What is asked of the wrong model, or is no request for embeddings, is refused before anybody is asked; and where embeddings show. */
+/** Invalid embeddings requests are refused before any call; and where embeddings appear in lists and metrics. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { answerEither, sellEmbeddings } from './providers'

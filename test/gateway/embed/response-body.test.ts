@@ -1,4 +1,4 @@
-/** A body out of pieces: all of them, in their order, however many there are, and made only as fast as they are read. */
+/** A response body made of parts: complete, in order, and made only as fast as it is read. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { until } from '@test/support/until'

@@ -1,4 +1,4 @@
-/** Keys that only some providers may answer: in all formats, by name, by fallback and by tier, on every gateway at once. */
+/** Keys whose requests only some providers may answer: in all formats, by name, fallback and tier, on every gateway. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'

@@ -1,4 +1,7 @@
-/** Budgets at the door: the output limit is lowered before anybody is refused, and a refusal says which budget it was, and no more than its caller may know. */
+/**
+ * Budgets when a request is reserved: the output limit is lowered first, and a refusal names the budget, but no
+ * figures that its caller may not see.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'

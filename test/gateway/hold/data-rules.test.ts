@@ -1,4 +1,4 @@
-/** Rules of account, member and key for where content may go: on every way to a provider, on every gateway, and in the record. */
+/** Rules of account, member and key about data handling: for every call to a provider, on every gateway, and in the usage record. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { answerEither, sellEmbeddings } from '@test/gateway/embed/providers'
 import { connect } from '@test/ledger/harness'
@@ -229,7 +229,7 @@ describe('rules of several owners', () => {
     expect([await cached(), await cached()]).toEqual(['miss', 'hit'])
   })
 
-  test('token counts call no provider and need none', async () => {
+  test('token counts call no provider, so data rules do not refuse them', async () => {
     await ruleKey({ zeroRetention: true })
     const body = { model: 'svc/gamma', messages: [{ role: 'user', content: 'Hi' }] }
     expect((await post(gateway, '/v1/messages/count_tokens', body)).status).toBe(200)

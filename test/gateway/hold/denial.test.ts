@@ -1,4 +1,4 @@
-/** Refusals of the ledger in the caller's terms: status, code, and whether it is worth coming back. */
+/** Refusals by the ledger as errors for the caller: status, code, and whether to retry. */
 import { describe, expect, test } from 'bun:test'
 import { denial } from '@/gateway/hold/denial'
 import { nano } from '@/lib/money'
@@ -55,7 +55,7 @@ describe('a key’s budget that does not suffice', () => {
     })
   const details = { resetsAt: '2026-04-01T00:00:00.000Z', neededUsd: 0.75 }
 
-  test('an empty budget is reported as used up', () => {
+  test('a budget with nothing left is reported as used up', () => {
     const error = over(0, 0.5)
     expect([error.status, error.options.code]).toEqual([402, 'key_budget_exceeded'])
     expect(error.options.details).toEqual({ ...details, remainingUsd: 0, heldUsd: 0.5, transient: false })

@@ -1,4 +1,4 @@
-/** Holds that are kept alive: when each is renewed, with what, and the outcome of a round that fails. */
+/** Keeping holds alive: when each is renewed, with which cost, and failed rounds. */
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { FACTS, memoryLogger } from '@test/ledger/harness'
 import { type ManualClock, manualClock } from '@test/routing/world'
@@ -63,7 +63,7 @@ async function pass(seconds: number): Promise<void> {
 
 const renewed = () => batches.flat().map(({ holdId, cost }) => `${holdId} ${cost}`)
 
-test('a new hold is renewed at the next tick, then every five seconds, with the present cost of the answer', async () => {
+test('a new hold is renewed at the next tick, then every five seconds, with the current cost of the answer', async () => {
   let cost = 0
   keep('a', () => ++cost)
   keeper.start()
@@ -94,7 +94,7 @@ test('a hold that ended is no longer renewed', async () => {
   expect(renewed()).toEqual(['a 1', 'b 1', 'b 1'])
 })
 
-test('holds are renewed in batches of a hundred; ended holds are omitted', async () => {
+test('holds are renewed in batches of a hundred, without holds that ended', async () => {
   const made: number[] = []
   const holds = Array.from({ length: 250 }, (_, index) => keep(`h${index}`, () => made.push(batches.length)))
   keeper.start()

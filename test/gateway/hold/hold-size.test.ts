@@ -1,4 +1,4 @@
-/** What is held: never less than a request can cost at any model that may answer it, and no more than there is need for. */
+/** The size of a hold: never below the cost of the request at any model that may answer, and not needlessly large. */
 import { describe, expect, test } from 'bun:test'
 import { modelOf, providerOf, requestOf } from '@test/routing/world'
 import { measurePrompt } from '@/catalog/estimate'
@@ -63,7 +63,7 @@ describe('the quick hold size', () => {
     expect(quickSize({ ...sized, request: unread }, 100)).toEqual(quickSize(sized, 100))
   })
 
-  test('tool schemas without references are held by the size of their longer encoding', async () => {
+  test('tool schemas without references are reserved by the size of their longer encoding', async () => {
     const subset = { ...providerOf('g'), format: 'generate-content' as const }
     const targetOf = (...quirks: string[]) => [{ provider: subset, model: 'm', quirks: new Set(quirks) }]
     const parameters = { type: 'object', description: 'd'.repeat(1_000) }
@@ -94,7 +94,7 @@ describe('files', () => {
   const video: ContentBlock = { type: 'file', source: { type: 'base64', mediaType: 'video/mp4', data: 'AAAA' } }
   const turns: ChatRequest['turns'] = [{ role: 'user', content: [video] }]
 
-  test('files of unknown length reserve each model’s context, and a refusal may name them', () => {
+  test('files of unknown length reserve each model’s whole context, and a refusal may name them', () => {
     const small = modelOf('svc/small', [provider], { contextLength: 10_000 })
     const of = (model: Model) => quickSize(sizedFor({ turns }, [model]), 100)
     expect(of(small).bounds.inputTokens).toBeGreaterThanOrEqual(10_000)

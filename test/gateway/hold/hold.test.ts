@@ -1,4 +1,4 @@
-/** The way to an upstream: nothing runs before credit is held, and every way out ends the hold exactly once. */
+/** From a request to its hold: no provider is called before credit is held, and every hold ends exactly once. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { FACTS } from '@test/ledger/harness'
 import { GatewayError } from '@/chat/error'
@@ -105,7 +105,7 @@ function run(use: (hold: Hold, offer: Offer) => Promise<Response>, shrink: Shrin
 }
 
 describe('before the provider is called', () => {
-  test('the reserve uses the offered amount unchanged', async () => {
+  test('the reserve uses the amount of the offer unchanged', async () => {
     await run(async (hold) => {
       trace.push('asked')
       await hold.release()
@@ -217,7 +217,7 @@ describe('ending a hold', () => {
   })
 })
 
-test('a renewal has the present cost of the answer', async () => {
+test('a renewal of a hold has the current cost of the answer', async () => {
   let cost = nano(1)
   await run(async (hold) => {
     hold.onRenewal(() => ({ cost, facts: FACTS }))

@@ -1,4 +1,4 @@
-/** An answer leaves before Redis has replied to its settlement. It is charged once, whichever process dies then. */
+/** A gateway killed after its answer, before Redis confirmed the settlement: the answer is charged once, whichever process dies. */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** By what an account sorts its usage, through a whole gateway: said in headers and bodies, booked, and told to no provider. */
+/** Tags, app and end user of requests through a whole gateway: read from headers and bodies, booked, and sent to no provider. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   FORMATS,

@@ -1,4 +1,4 @@
-/** From a request to an offer that the ledger takes: which is made first, and what comes after each refusal. */
+/** From a request to an offer that the ledger accepts: the first offer, and the next one after each refusal. */
 
 import { describe, expect, test } from 'bun:test'
 import { formatOf } from '@test/gateway/answer-parts'
@@ -80,7 +80,7 @@ describe('missing credit', () => {
     expect(await next(short(lowered, 1))).toBeUndefined()
   })
 
-  test('the count and the lower limit are combined if the exact count is known to be too high', async () => {
+  test('an exact count and a lower output limit are tried together if the count alone is known to be too high', async () => {
     const { first, next } = await begin(worldOf([alpha]))
     const lowered = await next(short(first, 20_000_000))
     expect(lowered?.loweredCap).toBeGreaterThan(256)
@@ -152,7 +152,7 @@ describe('allowed models that differ from the cached ones', () => {
 })
 
 describe('cached rights of a key', () => {
-  test('cached rights of a key do not refuse a request: the ledger decides', async () => {
+  test('cached rights of a key do not refuse a request until the ledger has decided', async () => {
     const world = worldOf([alpha, beta])
     world.deps.permissions.note('key_1', only(['svc/beta']))
     world.keyAllows = only(['svc/alpha'])
@@ -167,7 +167,7 @@ describe('cached rights of a key', () => {
     await expect(begin(world)).rejects.toMatchObject({ kind: 'forbidden' })
   })
 
-  test('a request that no key may make is refused without asking for rights', async () => {
+  test('a request that no key may make is refused without a look-up of rights', async () => {
     const world = worldOf([alpha])
     await expect(begin(world, { model: 'svc/none' })).rejects.toBeInstanceOf(GatewayError)
     expect(world.asked).toEqual([])
@@ -187,7 +187,7 @@ describe('allowed providers that differ from the cached ones', () => {
     expect(providers((await begin(world, { model: 'svc/both' })).first)).toEqual(['other'])
   })
 
-  test('the ledger is asked before a request is refused for its providers', async () => {
+  test('the ledger decides before a request is refused for its providers', async () => {
     const world = worldOf([served])
     world.deps.permissions.note('key_1', by(['gone']))
     expect((await begin(world, { model: 'svc/both' })).first.allowed).toEqual(EVERYTHING)

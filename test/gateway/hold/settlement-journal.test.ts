@@ -1,4 +1,4 @@
-/** The journal on a real folder: what one process writes, another settles, and files go once the history has all of them. */
+/** The settlement journal in a real folder: one process writes, another settles, and files are deleted once booked. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { fstatSync } from 'node:fs'
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
@@ -107,7 +107,7 @@ describe('a process that reads a former process’s journal', () => {
     expect(await open().takeOver()).toEqual([settlement('a', 7), settlement('b')])
   })
 
-  test('a decision on a disconnect applies even if a line without the decision follows, in either file', async () => {
+  test('a decision on a disconnect applies even if a later line lacks it, in either file', async () => {
     const undecided = { ...settlement('a', 9), freePerHour: 3 }
     const dead = open()
     dead.add(undecided)
@@ -120,7 +120,7 @@ describe('a process that reads a former process’s journal', () => {
     expect(await open().takeOver()).toEqual([settlement('a', 0)])
   })
 
-  test('a new process skips incomplete lines and unknown lines', async () => {
+  test('a new process skips incomplete and unknown lines of a journal', async () => {
     write(open(), 'a')
     const [file = ''] = await files()
     const wrong = { ...settlement('b'), cost: -1 }
@@ -165,7 +165,7 @@ describe('a process that reads a former process’s journal', () => {
   })
 })
 
-describe('a journal file', () => {
+describe('when a journal file is removed', () => {
   test('a journal file is removed once its settlements are booked, but kept if only an expiry is booked', async () => {
     const journal = open()
     for (const holdId of ['a', 'b', 'c']) write(journal, holdId)
@@ -183,7 +183,7 @@ describe('a journal file', () => {
     expect(await files()).toHaveLength(1)
   })
 
-  test('a file is removed if another process has booked its settlements', async () => {
+  test('a journal file is removed if another process has booked its settlements', async () => {
     const journal = open()
     journal.start()
     write(journal, 'a')

@@ -1,4 +1,4 @@
-/** Resolutions reach the ledger and stay there: tried again until acknowledged, and once more where the store went away after. */
+/** Settlements reach the ledger: sent until acknowledged, and again if Redis failed soon afterwards. */
 import { beforeEach, describe, expect, jest, test } from 'bun:test'
 import { FACTS, memoryLogger } from '@test/ledger/harness'
 import { type ManualClock, manualClock } from '@test/routing/world'
@@ -89,7 +89,7 @@ const gone = async () => {
   throw new Error('gone')
 }
 
-test('a settlement also charges a hold that Redis lost, because its reserve was acknowledged', async () => {
+test('a settlement also charges a hold that Redis lost after it had acknowledged the reserve', async () => {
   await settle('a')
   await release('b')
   expect(calls).toMatchObject([
@@ -196,7 +196,7 @@ describe('acknowledged settlements', () => {
     expect([events.at(0), events.at(-1)]).toEqual(['settlement_unacknowledged', 'settlement_acknowledged'])
   })
 
-  test('a settlement of a possibly free disconnect is sent again with the first decision about its cost', async () => {
+  test('a settlement of a disconnect that may be free is sent again with the first decision about its cost', async () => {
     outcome = { kind: 'settled', overrun: false, record: usageRecord({ cost: nano(0) }) }
     const settlement = { ...payer, holdId: 'a', cost: nano(5), tokens: 1, facts: FACTS, freePerHour: 3 }
     expect(await settler.resolve({ kind: 'settle', settlement })).toEqual(outcome)
@@ -290,7 +290,7 @@ describe('when an answer may end', () => {
     ['a settlement without a journal', () => (file = undefined), () => settle('a')],
     ['a settlement whose journal the disk refused', () => (file = { isSound: false }), () => settle('a')],
     ['a settlement without a connection', () => (isConnected = false), () => settle('a')],
-    ['a hang-up that may be free', () => undefined, mayBeFree],
+    ['a disconnect that may be free', () => undefined, mayBeFree],
     ['a release', () => undefined, () => release('a')],
   ])('%s waits for the reply', async (_, arrange, resolve) => {
     const reply = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-/** What the route of a request is told to hold, against what the same request then holds. */
+/** The hold that /v1/route shows, compared with the hold of the same request. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ScriptedModels, startScriptedModels } from '@test/gateway/scripted-models'
 import { message, SEARCH } from '@test/gateway/search-answers'

@@ -1,4 +1,4 @@
-/** Pictures: what providers are asked, what comes back in either format, and what it costs. */
+/** Pictures: requests to providers, answers in either format, and costs. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {
   answerPictures,
@@ -70,7 +70,7 @@ function onlyCall() {
   return call
 }
 
-test('a hundred requests for pictures at once all get theirs, and pay exactly', async () => {
+test('a hundred concurrent requests for pictures are all answered and charged exactly', async () => {
   customer = await gateway.customer('50')
   const answers = await Promise.all(Array.from({ length: 100 }, () => generate({})))
   expect(answers.filter(({ status }) => status !== 200)).toEqual([])
@@ -98,13 +98,13 @@ describe('pictures by tokens', () => {
     expect(await spent()).toBe(USAGE_COST)
   })
 
-  test('a provider that states no tokens is paid by an estimate of the picture, not the most that was held', async () => {
+  test('if a provider states no tokens, a picture costs an estimate, not the whole hold', async () => {
     gateway.upstream.respond(() => picturesAnswer(1, { quality: 'low', size: '1024x1024' }))
     expect((await generate({})).status).toBe(200)
     expect(await spent()).toBe(272 * 30_000)
   })
 
-  test('pictures never cost more than was held for them', async () => {
+  test('pictures never cost more than their hold', async () => {
     const usage = { ...USAGE, output_tokens: 500_000, output_tokens_details: { image_tokens: 500_000, text_tokens: 0 } }
     gateway.upstream.respond(() => picturesAnswer(1, { usage }))
     expect((await generate({})).status).toBe(200)
@@ -112,7 +112,7 @@ describe('pictures by tokens', () => {
   })
 })
 
-describe('pictures by the picture', () => {
+describe('pictures priced per picture', () => {
   const prices: [string, object, object, number][] = [
     ['nothing said', {}, {}, 0.04],
     ['a quality with a price', { quality: 'low' }, {}, 0.02],
@@ -122,21 +122,21 @@ describe('pictures by the picture', () => {
     ['a size without a price', { size: '2048x2048' }, {}, 0.04],
   ]
 
-  test.each(prices)('a picture with %s costs its line', async (_, asked, stated, usd) => {
+  test.each(prices)('a picture with %s costs its price line', async (_, asked, stated, usd) => {
     gateway.upstream.respond(() => picturesAnswer(1, stated))
     const answer = await generate({ model: 'svc/picture-each', ...asked })
     expect(answer.status).toBe(200)
     expect(await spent()).toBe(Math.round(usd * 1e9))
   })
 
-  test('fewer pictures than asked for cost what came', async () => {
+  test('fewer pictures than requested cost the delivered number', async () => {
     gateway.upstream.respond(() => picturesAnswer(2, {}))
     const answer = await generate({ model: 'svc/picture-each', n: 4 })
     expect(((await answer.json()) as { data: unknown[] }).data).toHaveLength(2)
     expect(await spent()).toBe(80_000_000)
   })
 
-  test('more pictures than asked for cost only what was asked for', async () => {
+  test('more pictures than requested cost only the requested number', async () => {
     gateway.upstream.respond(() => picturesAnswer(3, {}))
     await generate({ model: 'svc/picture-each', n: 1, quality: 'low' })
     expect(await spent()).toBe(20_000_000)
@@ -151,7 +151,7 @@ describe('pictures by the picture', () => {
     expect((await generate({ model: 'svc/picture-each', quality: 'low' }, {}, { key })).status).toBe(200)
   })
 
-  test('a cent of credit gets a 402 before any call', async () => {
+  test('credit of a cent gets a 402 before any call', async () => {
     const { key } = await gateway.customer('0.01')
     expect((await generate({}, {}, { key })).status).toBe(402)
     expect(gateway.upstream.calls).toHaveLength(0)
@@ -166,7 +166,7 @@ describe('pictures that fail', () => {
     ['a refusal', () => Response.json({ error: { message: 'no', code: 'moderation_blocked' } }, { status: 400 })],
   ]
 
-  test.each(failures)('%s is free', async (_, respond) => {
+  test.each(failures)('a picture request is free if the provider sends %s', async (_, respond) => {
     gateway.upstream.respond(respond)
     const answer = await generate({})
     expect(answer.status).toBeGreaterThanOrEqual(400)
@@ -174,7 +174,7 @@ describe('pictures that fail', () => {
     expect(await spent()).toBe(0)
   })
 
-  test('the second target makes the picture that the first one did not', async () => {
+  test('if the first target fails, the second target makes the picture', async () => {
     gateway.upstream.respond(({ headers }) =>
       headers.get('authorization')?.includes('spare') ? picturesAnswer(1) : new Response('', { status: 503 }),
     )
@@ -200,14 +200,14 @@ describe('a request for pictures', () => {
     ['model', { model: 'svc/nobody' }],
   ]
 
-  test.each(faults)('with a bad %s is refused (%#)', async (param, body) => {
+  test.each(faults)('a picture request with a bad %s is refused (%#)', async (param, body) => {
     const answer = await generate(body)
     expect([400, 404]).toContain(answer.status)
     expect(await answer.json()).toMatchObject({ error: { param } })
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('a conversation with a model of pictures is refused', async () => {
+  test('a chat request to a model of pictures is refused', async () => {
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' },
@@ -217,7 +217,7 @@ describe('a request for pictures', () => {
     expect(await answer.json()).toMatchObject({ error: { param: 'model', code: 'wrong_endpoint' } })
   })
 
-  test('leaves unknown fields out and says so', async () => {
+  test('unknown fields of a picture request are omitted and named in a header', async () => {
     const answer = await generate({ seed: 7, user: 'ada' })
     expect(answer.headers.get('x-svc-left-out')).toBe('seed')
     expect(onlyCall().body).toEqual({ model: 'gpt-image-2', prompt: 'A red fox', user: 'ada' })
@@ -231,14 +231,14 @@ describe('a request for pictures', () => {
     ['svc/picture-gemini', 'url', `data:image/png;base64,${PICTURE}`, undefined],
   ]
 
-  test.each(packings)('%s with response_format %s gets the packing', async (model, packing, told, sent) => {
+  test.each(packings)('%s with response_format %s gets a URL or base64', async (model, packing, told, sent) => {
     const answer = await generate({ model, response_format: packing })
     const { data } = (await answer.json()) as { data: Record<string, string>[] }
     expect(data).toEqual([{ [packing === 'url' ? 'url' : 'b64_json']: told }])
     expect(onlyCall().body.response_format).toBe(sent)
   })
 
-  test('is charged once for an idempotency key', async () => {
+  test('a picture request with an idempotency key is charged once', async () => {
     const headers = {
       authorization: `Bearer ${customer.key}`,
       'content-type': 'application/json',
@@ -253,7 +253,7 @@ describe('a request for pictures', () => {
 })
 
 describe('edits of pictures', () => {
-  test('the provider gets the files and fields as a form', async () => {
+  test('the provider gets the files and fields of an edit as a form', async () => {
     const answer = await edit([
       ['model', 'svc/picture'],
       ['prompt', 'Make it blue'],
@@ -303,7 +303,7 @@ describe('edits of pictures', () => {
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('Gemini gets the picture in the conversation', async () => {
+  test('Gemini gets the picture to edit in the conversation', async () => {
     const parts: [string, Part][] = [
       ['model', 'svc/picture-gemini'],
       ['prompt', 'Make it blue'],
@@ -318,7 +318,7 @@ describe('edits of pictures', () => {
 })
 
 describe('pictures of Gemini', () => {
-  test('a picture is asked for as a conversation, in the nearest shape', async () => {
+  test('a picture is requested from Gemini as a conversation, in the nearest shape', async () => {
     const answer = await generate({ model: 'svc/picture-gemini', size: '1024x1536', quality: 'high' })
     expect(answer.status).toBe(200)
     expect(answer.headers.get('x-svc-left-out')).toBe('quality')
@@ -346,14 +346,14 @@ describe('pictures of Gemini', () => {
   test.each([
     ['n', { n: 2 }],
     ['size', { size: '1024x4096' }],
-  ])('a %s that it cannot do is refused', async (param, asked) => {
+  ])('a %s that Gemini does not support is refused', async (param, asked) => {
     const answer = await generate({ model: 'svc/picture-gemini', ...asked })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: { param } })
     expect(await spent()).toBe(0)
   })
 
-  test('a picture that its filter holds back is free, and the error says why', async () => {
+  test('a picture that Gemini’s filter withholds is free, and the error says why', async () => {
     gateway.upstream.respond(() => geminiPictures(0))
     const answer = await generate({ model: 'svc/picture-gemini' })
     expect(answer.status).toBe(400)
@@ -371,7 +371,7 @@ async function eventsOf(answer: Response): Promise<Record<string, unknown>[]> {
 const STREAM = { stream: true, partial_images: 2, size: '1024x1024' }
 
 describe('streams of pictures', () => {
-  test('unfinished pictures are relayed, and the finished one is charged', async () => {
+  test('partial pictures are relayed, and the finished picture is charged', async () => {
     const text =
       pictureEvent('image_generation.partial_image', { partial_image_index: 0 }) +
       pictureEvent('image_generation.completed', { usage: USAGE })
@@ -383,7 +383,7 @@ describe('streams of pictures', () => {
     expect(await spent()).toBe(USAGE_COST)
   })
 
-  test('a provider without streams of pictures gives one event', async () => {
+  test('a provider without picture streams gives a stream of one event', async () => {
     const answer = await generate({ model: 'svc/picture', stream: true })
     expect(await eventsOf(answer)).toMatchObject([
       { type: 'image_generation.completed', b64_json: PICTURE, created_at: 1_760_000_000, usage: USAGE },
@@ -411,7 +411,7 @@ describe('streams of pictures', () => {
     expect(await spent()).toBe(0)
   })
 
-  test('a client that disconnects after an unfinished picture pays for that picture', async () => {
+  test('a client that disconnects after a partial picture pays for that picture', async () => {
     const live = liveStream()
     gateway.upstream.respond(() => live.response)
     const controller = new AbortController()

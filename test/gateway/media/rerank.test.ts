@@ -1,4 +1,4 @@
-/** Ranked documents: held by an upper bound, charged by the provider's units or tokens, free where they fail. */
+/** Reranked documents: reserved by an upper bound, charged by the provider's units or tokens, free if they fail. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { fc } from '@test/support/property'

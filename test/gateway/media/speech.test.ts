@@ -1,4 +1,4 @@
-/** Speech: held and charged by characters or tokens, sent as it comes, free where it fails. */
+/** Speech: reserved and charged by characters or tokens, relayed as it arrives, free if it fails. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -83,7 +83,7 @@ describe('speech priced by characters', () => {
     ['letters with marks', 'e\u0301', 2],
     ['letters of two units in UTF-16', '𝒳y', 2],
     ['line ends', 'a\r\nb', 4],
-  ])('%s: each Unicode code point is a character', async (_, input, characters) => {
+  ])('%s: each Unicode code point counts as a character', async (_, input, characters) => {
     await (await speak({ input })).arrayBuffer()
     expect(await spent()).toBe(characters * NANO_PER_CHARACTER)
   })
@@ -113,7 +113,7 @@ describe('speech priced by characters', () => {
     expect(await spent()).toBe(COST)
   })
 
-  test('events are passed on as they are', async () => {
+  test('events of speech are passed on unchanged', async () => {
     const answer = await speak({ stream_format: 'sse' })
     expect(answer.headers.get('content-type')).toContain('text/event-stream')
     expect(await answer.text()).toBe(await spokenEvents().text())
@@ -168,7 +168,7 @@ describe('speech priced by tokens', () => {
     expect(await spent()).toBe(tokens)
   })
 
-  test('audio that breaks off before the usage is charged by its length', async () => {
+  test('audio that breaks off before the provider states its usage is charged by its length', async () => {
     const sound = liveSound('text/event-stream')
     gateway.upstream.respond(() => sound.response)
     const asked = speak({ model, response_format: 'pcm' })
@@ -198,7 +198,7 @@ describe('refused speech', () => {
     ['a provider that does not serve it', { svc: { providers: { only: ['spare'] } } }, 400, 'svc.providers'],
   ]
 
-  test.each(CASES)('%s: refused before a call', async (_, body, status, param) => {
+  test.each(CASES)('%s: speech is refused before a call', async (_, body, status, param) => {
     const answer = await speak(body)
     expect(answer.status).toBe(status)
     expect(((await answer.json()) as { error: { param: string | null } }).error.param).toBe(param)
@@ -235,9 +235,9 @@ describe('refused speech', () => {
 describe('failed speech', () => {
   test.each([
     ['an error', () => Response.json({ error: { message: 'down' } }, { status: 500 })],
-    ['an error in a 200', () => Response.json({ error: { message: 'overloaded' } })],
+    ['an error with status 200', () => Response.json({ error: { message: 'overloaded' } })],
     ['no bytes', () => spoken(new Uint8Array())],
-  ])('%s: another target answers, and only that is charged', async (_, failing) => {
+  ])('%s: another target makes the speech, and only that call is charged', async (_, failing) => {
     gateway.upstream.respond((call) => (call.body.model === 'provider1-tts' ? failing() : spoken()))
     const answer = await speak({ model: 'svc/tts-two' })
     expect([answer.status, answer.headers.get('x-svc-provider')]).toEqual([200, 'spare'])
@@ -264,7 +264,7 @@ describe('failed speech', () => {
     expect(await spent()).toBe(0)
   })
 
-  test('audio that breaks off breaks the response, and costs its characters', async () => {
+  test('if the audio breaks off, the response breaks too, and costs its characters', async () => {
     const sound = liveSound()
     gateway.upstream.respond(() => sound.response)
     const asked = speak({})
@@ -277,7 +277,7 @@ describe('failed speech', () => {
     expect(await spent()).toBe(COST)
   })
 
-  test('events that break off end in an error event', async () => {
+  test('speech events that break off end in an error event', async () => {
     const sound = liveSound('text/event-stream')
     gateway.upstream.respond(() => sound.response)
     const asked = speak({ stream_format: 'sse' })

@@ -1,4 +1,4 @@
-/** Transcriptions and translations: held by the file's length, charged by the provider's seconds or tokens. */
+/** Transcriptions and translations: reserved by the file's length, charged by the provider's seconds or tokens. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -72,7 +72,7 @@ describe('a transcription', () => {
     expect(await spent()).toBe(3 * NANO_PER_SECOND)
   })
 
-  test('the provider gets its own model name, the file as it came, and all listed fields', async () => {
+  test('the provider gets its own model name, the unchanged file, and all listed fields', async () => {
     const fields = { language: 'en', prompt: 'Names: Ada', temperature: '0.2', response_format: 'verbose_json' }
     const lists = { timestamp_granularities: ['word', 'segment'], include: ['logprobs'] }
     const answer = await hear({ ...fields, ...lists, 'svc[regions]': null, unknown: 'x' })
@@ -104,7 +104,7 @@ describe('a transcription', () => {
     ['usage beside a duration', 'verbose_json', { text: 'Hi', duration: 1, usage: { seconds: 2 } }, 2],
     ['nothing', 'json', { text: 'Hi' }, 3],
     ['seconds below zero', 'json', { text: 'Hi', usage: { seconds: -5 } }, 3],
-    ['seconds that are none', 'json', { text: 'Hi', usage: { seconds: 'NaN' } }, 3],
+    ['seconds that are no number', 'json', { text: 'Hi', usage: { seconds: 'NaN' } }, 3],
     ['more seconds than the file has', 'json', { text: 'Hi', usage: { seconds: 900 } }, 3],
   ])('a transcription costs the seconds that the provider states: %s', async (_, response_format, said, seconds) => {
     gateway.upstream.respond(() => Response.json(said))
@@ -112,7 +112,7 @@ describe('a transcription', () => {
     expect(await spent()).toBe(seconds * NANO_PER_SECOND)
   })
 
-  test('a text answer is made from JSON, because providers state no usage with text', async () => {
+  test('a text transcription is made from JSON, because providers state no usage with text', async () => {
     const answer = await hear({ response_format: 'text' })
     expect([answer.headers.get('content-type'), await answer.text()]).toEqual(['text/plain; charset=utf-8', 'Hello\n'])
     expect(gateway.upstream.calls[0]?.form?.get('response_format')).toBe('json')
@@ -131,7 +131,7 @@ describe('a transcription', () => {
     expect(await spent()).toBe(3 * NANO_PER_SECOND)
   })
 
-  test('a file of unknown length is held by its bytes at the lowest rate, and charged by the provider’s seconds', async () => {
+  test('a file of unknown length is reserved by its bytes at the lowest rate, and charged by the provider’s seconds', async () => {
     // 1,600 bytes may be 4 s.
     const unknown = file(Buffer.from('no known format '.repeat(100)))
     const poor = await gateway.customer('0.0003')
@@ -219,7 +219,7 @@ describe('a refused transcription', () => {
     ['an unknown preference', { svc: '{"regoins":["eu"]}' }, 400, 'svc.regoins'],
   ]
 
-  test.each(CASES)('%s: refused before a call', async (_, fields, status, param) => {
+  test.each(CASES)('%s: a transcription is refused before a call', async (_, fields, status, param) => {
     const answer = await hear(fields)
     expect(answer.status).toBe(status)
     expect(((await answer.json()) as { error: { param: string | null } }).error.param).toBe(param)
@@ -266,7 +266,7 @@ describe('a failed transcription', () => {
     ['an error', () => Response.json({ error: { message: 'down' } }, { status: 500 })],
     ['no JSON', () => new Response('<html>')],
     ['no text', () => Response.json({ error: { message: 'overloaded' } })],
-  ])('%s: another target gets the file, and only that is charged', async (_, failing) => {
+  ])('%s: another target gets the file, and only that call is charged', async (_, failing) => {
     gateway.upstream.respond((call) => (call.form?.get('model') === 'provider1-stt' ? failing() : answerSound(call)))
     const answer = await hear({ model: 'svc/stt-two' })
     expect([answer.status, answer.headers.get('x-svc-provider')]).toEqual([200, 'spare'])

@@ -1,4 +1,4 @@
-/** The register of open streams: each is interrupted once, and not after it has ended by itself. */
+/** The register of open streams: each is interrupted once, and not after it has ended. */
 import { expect, test } from 'bun:test'
 import { createActiveStreams } from '@/gateway/relay/active-streams'
 

@@ -1,6 +1,6 @@
 /**
- * An answer beyond the limit that its provider was given: a stream is cut near it, what is charged is what our own count confirms
- * and the hold pays, and a bill that nothing confirms stays within the limit.
+ * Answers beyond their output limit: a stream is cut near it. The charge is what our count confirms and the hold
+ * covers, otherwise the limit.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { exactTokens } from '@test/catalog/exact-tokens'
@@ -100,7 +100,7 @@ describe('streams and the output limit', () => {
     expect(exactTokens(text)).toBeLessThan(300)
   })
 
-  test.each(FORMATS)('a stream that was stopped at its limit ends normally for %s clients', async (format) => {
+  test.each(FORMATS)('a stream that was stopped at its output limit ends normally for %s clients', async (format) => {
     streams(format, words(1_900), { input: 10, output: 1_900 })
     const { wire } = await ask(format, format, true, 1)
     expect(wire).not.toMatch(/error"?:(?! ?null)/)

@@ -1,4 +1,4 @@
-/** How many answers of one provider are read on at once after their clients have gone. */
+/** Drain slots: how many answers of one provider are read to their end after their clients have disconnected. */
 import { expect, test } from 'bun:test'
 import { createTestSource, hubItems } from '@test/gateway/answer-parts'
 import { ZERO_USAGE } from '@/chat/usage'

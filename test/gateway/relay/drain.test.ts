@@ -1,4 +1,4 @@
-/** The policy to read on: a client that leaves is charged exactly what the provider says in the end, within bounds. */
+/** Reading on after a disconnect: the client is charged exactly the provider's final usage, within bounds. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'

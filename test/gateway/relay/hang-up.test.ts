@@ -1,6 +1,6 @@
 /**
- * Whoever hangs up pays what the provider charges for it, and no more: hidden reasoning too, what was cut by a count that no
- * kind of text can fool, and where the provider had not said a byte, nothing for a few times an hour, and then the input.
+ * The price of disconnecting: what the provider charges and no more. Before the provider's first byte it is free a
+ * few times an hour, then costs the input.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { exactTokens } from '@test/catalog/exact-tokens'

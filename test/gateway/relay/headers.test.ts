@@ -1,4 +1,4 @@
-/** The headers that every answer carries: where it came from, what the gateway took, and the rest of the limits. */
+/** The headers of every answer: model and provider, the gateway's overhead, and remaining limits. */
 import { expect, test } from 'bun:test'
 import { createTestAnswer, formatOf } from '@test/gateway/answer-parts'
 import { answerHeaders } from '@/gateway/relay/headers'

@@ -1,4 +1,4 @@
-/** A stream from its first batch to whatever ends it: each end settles once, in its own way, and tells the client or nobody. */
+/** A stream from its first batch to its end: each kind of end settles once, and gives the client the right ending. */
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
 import {
   type AnswerOptions,
@@ -191,7 +191,7 @@ describe('a client that disconnects', () => {
     expect(settledAs()).toEqual(['disconnected 499'])
   })
 
-  test('with the drain policy a call continues after a disconnect, and chunks that arrive later are charged', async () => {
+  test('with the drain policy, a call continues after a disconnect, and later chunks are charged', async () => {
     begin({ providerChanges: { onDisconnect: { kind: 'drain', maxMs: 5_000, maxConcurrent: 1 } } })
     const reader = readerOf(relayed())
     expect(source.outlivesClient()).toBe(true)

@@ -1,4 +1,4 @@
-/** The shape of an answer is the client's choice, whatever its provider chose. */
+/** An answer is whole or streamed as the client requested, whatever the provider sends. */
 import { describe, expect, test } from 'bun:test'
 import { createTestAnswer, createTestSource, itemsOf } from '@test/gateway/answer-parts'
 import { chatChunk } from '@test/support/upstream'

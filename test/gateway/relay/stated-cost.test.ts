@@ -1,4 +1,4 @@
-/** What an answer cost, in its last usage, for those who ask: in every format, and equal to what was charged. */
+/** The cost of an answer in its last usage, if requested: in every format, and equal to the charge. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
 import { createRandom } from '@test/fuzz/random'

@@ -1,4 +1,4 @@
-/** What is written to a client's stream: the provider's own bytes where both speak the same, frames in the client's framing elsewhere. */
+/** The bytes of a client's stream: the provider's own in the same format, otherwise frames in the client's format. */
 import { describe, expect, test } from 'bun:test'
 import { createTestAnswer, formatOf, hubItems, itemsOf } from '@test/gateway/answer-parts'
 import { chatChunk, chatStream, usageChunk } from '@test/support/upstream'
@@ -40,7 +40,7 @@ describe('streams of the same format', () => {
     ).toBe(': ping\n\n')
   })
 
-  test('same format: nothing follows the terminator, and a half line end is completed', () => {
+  test('same format: nothing follows the terminator, and an incomplete line end is completed', () => {
     const items = itemsOf(chat, ...chatStream(['Hi']))
     const last = items.findLastIndex((item) => item.events.some((event) => event.type === 'end'))
     const ended = items.slice(0, last + 1).map((item, index) => {
@@ -111,7 +111,7 @@ describe('an answer that needs our own count', () => {
     expect([end.text.endsWith('data: [DONE]\n\n'), end.state]).toEqual([true, 'complete'])
   })
 
-  test('beyond the limit sending pauses, and continues after the count', () => {
+  test('when a stream exceeds its limit, sending pauses until the count is done', () => {
     const answer = createTestAnswer({ outputBound: 3 })
     const writer = new StreamWriter(answer, true)
     const items = itemsOf(chat, ...['One', ' two', ' three', ' four', ' five'].map((content) => chatChunk({ content })))

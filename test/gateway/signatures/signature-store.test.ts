@@ -1,4 +1,4 @@
-/** Signatures that a client's format has no room for: kept with the answer, and back in the history that builds on it. */
+/** Signatures that a client's format has no field for: stored with the answer, and restored in a history that continues it. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { requestOf } from '@test/routing/world'
 import type { ChatEvent } from '@/chat/event'

@@ -1,4 +1,4 @@
-/** The cache in the store: the newest answer of each request, counted in the account's room, whatever happens in which order. */
+/** The answer cache in Redis: the newest answer of each request, within the account's share, in any order of events. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { asGateway, redisUrl } from '@test/support/stores'
@@ -48,7 +48,7 @@ test('an answer is found by the same account and digest only, with its age and r
   expect(await cache.find(key, -1)).toBeUndefined()
 })
 
-test('an answer that has expired is gone, and a new one of the same size is counted once', async () => {
+test('an answer that has expired is gone, and a new answer of the same size is counted once', async () => {
   const { cache } = open()
   const key = keyOf(randomId('acct'), 'one')
   await cache.put(key, HOUR_MS, 'req_1', answerOf('same'))
@@ -99,7 +99,7 @@ test('property: each request has its newest answer or none, and the counted byte
   )
 })
 
-test('if there is no room, the oldest answers are dropped; those of idempotency keys are reported as lost', async () => {
+test('if there is no room, the oldest answers are dropped; dropped answers of idempotency keys are reported as lost', async () => {
   const { cache, claims } = open(2_000)
   const accountId = randomId('acct')
   const claimant = { accountId, keyId: 'key_1', idempotencyKey: 'one', fingerprint: 'f', requestId: 'req_1' }

@@ -1,4 +1,4 @@
-/** Cached answers, in every format: whole, free, and only for equal requests of keys with the same rules. */
+/** Cached answers in every format: complete, free, and only for equal requests of keys with the same rules. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { answerEither, sellEmbeddings } from '@test/gateway/embed/providers'
 import { answerCohere, sellRerank } from '@test/gateway/media/rankers'
@@ -233,14 +233,14 @@ test.each(RULES)('a key with other rules gets no cached answer: %j', async (rule
   expect(await cacheOf(customer, CHAT)).toBe('hit')
 })
 
-test('a key that may no longer call the model is refused, although it got the answer before', async () => {
+test('a key that may no longer call the model is refused, although it got the cached answer before', async () => {
   const customer = await gateway.customer('1')
   expect(await cacheOf(customer, CHAT)).toBe('miss')
   await gateway.apiKeys.change(customer.keyId, { allowedModels: ['svc/beta'] })
   expect((await post(customer, CHAT)).status).toBe(403)
 })
 
-test('a hit is refused like a paid request: inactive key, suspended account, rate limit, spent budget', async () => {
+test('a cache hit is refused like a paid request: inactive key, suspended account, rate limit, spent budget', async () => {
   const inactive = await gateway.customer('1')
   expect(await cacheOf(inactive, CHAT)).toBe('miss')
   await gateway.apiKeys.deactivate(inactive.keyId)
@@ -325,7 +325,7 @@ test('a stream that broke off is not cached', async () => {
   expect(await cacheOf(customer, sent)).toBe('miss')
 })
 
-test('a stream whose client disconnected is not cached, and charged as any other', async () => {
+test('a stream whose client disconnected is not cached, and is charged like any other', async () => {
   const customer = await gateway.customer('1')
   const sent = { ...CHAT, body: { ...CHAT.body, stream: true } }
   const live = liveStream()
@@ -386,7 +386,7 @@ test('sound is neither cached nor answered from the cache', async () => {
   expect(gateway.upstream.calls).toHaveLength(2)
 })
 
-test('an answer that is older than the caller accepts is replaced by a newer one', async () => {
+test('an answer that is older than the caller accepts is replaced by a new one', async () => {
   const customer = await gateway.customer('1')
   const redis = new Redis(asGateway(gateway.stores.redisUrl))
   expect(await cacheOf(customer, CHAT)).toBe('miss')

@@ -1,4 +1,4 @@
-/** Message batches by HTTP: what is refused and how, what another account sees, and bodies that arrive in pieces. */
+/** Message batches over HTTP: refusals, other accounts, and bodies that arrive in pieces. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { storeBatch } from '@test/people/batches/stored'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
@@ -72,7 +72,7 @@ describe('creating', () => {
     expect(await countOf(ada)).toBe(0)
   })
 
-  test('if an entry is no JSON, the error names it', async () => {
+  test('if an entry of a batch is no JSON, the error names the entry', async () => {
     const text = JSON.stringify({ requests: [request('a'), request('b')] }).replace('"b"', 'b')
     expect(await call(ada, 'POST', PATH, text)).toMatchObject(refusalAt('requests.1'))
     const torn = JSON.stringify({ requests: [request('a')] }).slice(0, -3)
@@ -94,7 +94,7 @@ describe('creating', () => {
     expect((await call(poor, 'POST', PATH, JSON.stringify({ requests: [request('a')] }))).status).toBe(402)
   })
 
-  test('the error names the faulty one of many requests sent in pieces; without it all are stored', async () => {
+  test('the error names the faulty one of many requests sent in pieces; without a fault all are stored', async () => {
     const mine = await gateway.customer('2')
     const requests = Array.from({ length: MANY }, (_, index) => request(`request-${index}`))
     const faulty = requests.with(4_710, request('request-4710', { ...PARAMS, model: 'svc/none' }))

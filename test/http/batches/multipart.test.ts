@@ -1,4 +1,4 @@
-/** A multipart body has the same parts however its bytes arrive, and a body that is none is refused. */
+/** A multipart body has the same parts however its bytes are split, and an invalid body is refused. */
 import { expect, test } from 'bun:test'
 import { GatewayError } from '@/chat/error'
 import { boundaryOf, readParts } from '@/http/batches/multipart'
@@ -26,7 +26,7 @@ const BODY =
   `--B\r\n${head('name="file"; filename="a \\"b\\".jsonl"')}Content-Type: text/plain\r\n\r\n${TRICKY}\r\n` +
   `--B\r\n${head('filename=plain.txt; name=empty')}\r\n\r\n--B--\r\nbehind`
 
-test('pieces of any size give the same parts', async () => {
+test('a multipart body split into pieces of any size gives the same parts', async () => {
   const expected = [
     { name: 'purpose', filename: undefined, content: 'batch' },
     { name: 'file', filename: 'a "b".jsonl', content: TRICKY },
@@ -46,7 +46,7 @@ test.each([
   ['a part without a head', '--B\r\n\r\nx\r\n--B--'],
   ['a part without a name', `--B\r\n${head('filename="a"')}\r\nx\r\n--B--`],
   ['a head without an end', `--B\r\n${'x'.repeat(9_000)}`],
-])('a body with %s is refused', async (_what, text) => {
+])('a multipart body with %s is refused', async (_what, text) => {
   const refused = await partsOf(text, 7).catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(GatewayError)
   expect((refused as GatewayError).status).toBe(400)
