@@ -37,7 +37,7 @@ export const SHARED = {
     beyond: 'the answer closes the connection',
   },
   unpaidTurns: {
-    resource: 'The event loop, for large free bodies, bodies of many fields, long stored conversations',
+    resource: 'The event loop, for large free bodies, many fields, long stored conversations',
     unit: 'requests at once',
     perAccount: 1,
     perProcess: 2,
@@ -122,11 +122,11 @@ export const SHARED = {
     beyond: 'the answer is an estimate',
   },
   readingOn: {
-    resource: 'Calls that are read on after the client disconnected',
+    resource: 'Calls that are read on after a disconnect',
     unit: "percent of a provider's `onDisconnect.maxConcurrent` (50)",
     perAccount: 25,
     perProcess: 100,
-    beyond: 'the call is cancelled; the relayed output is counted',
+    beyond: 'the call is cancelled; our count is charged',
   },
   openRequests: {
     resource: 'Open requests',
@@ -141,7 +141,7 @@ export const SHARED = {
     beyond: 'the oldest are closed',
   },
   providerSlots: {
-    resource: 'Slots of a provider with a `maxConcurrency`, and places in its queue',
+    resource: 'Slots and queue places of a provider (`maxConcurrency`)',
     unit: 'percent (all, if fewer than five)',
     perAccount: 80,
     perProcess: 100,
@@ -154,7 +154,7 @@ export const SHARED = {
     beyond: 'the key pauses for the account that got the 429',
   },
   batchUploads: {
-    resource: 'Postgres and the event loop, for uploads of files and creating batches',
+    resource: 'Postgres, for uploads of files and creation of batches',
     unit: 'at once',
     perAccount: 2,
     perProcess: 4,
@@ -167,14 +167,14 @@ export const SHARED = {
     beyond: '403 `storage_full`; a running batch pauses',
   },
   batchLines: {
-    resource: 'The event loop and provider slots, for lines of batches',
+    resource: 'The event loop, for lines of batches',
     unit: 'lines at once; one while the event loop is busy',
     perAccount: 16,
     perProcess: 32,
     beyond: 'the line waits',
   },
   reads: {
-    resource: 'The event loop and Postgres, for reads by pages and management keys',
+    resource: 'Postgres, for reads by pages and management keys',
     unit: 'reads at once',
     perAccount: 2,
     perProcess: 8,

@@ -68,7 +68,7 @@ const SAME_MEANING = [
   'an output limit in the older field: chat-completions to generate-content',
   'an output limit in the older field: chat-completions to messages',
   'an output limit in the older field: chat-completions to responses',
-  'cache marks as OpenRouter and LiteLLM write them: chat-completions to messages',
+  'cache marks in OpenRouter’s spelling: chat-completions to messages',
   'effort, not shown: generate-content to chat-completions',
   'effort, not shown: messages to chat-completions',
   'effort, not shown: responses to chat-completions',

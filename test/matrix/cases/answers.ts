@@ -53,7 +53,7 @@ export const answers: Group = {
       sees: { text: '', finish: 'length' },
     },
     {
-      name: 'no usage (charged by our count)',
+      name: 'no usage',
       asks: ask(),
       answer: answer('no-usage', { usage: null }),
     },
@@ -69,7 +69,7 @@ export const answers: Group = {
       },
     },
     {
-      name: 'emoji, accents and rare line ends, split between bytes',
+      name: 'characters split between bytes',
       asks: ask(),
       answer: answer('emoji', { bytewise: true }),
       sees: { text: 'Grüße 👩‍👩‍👧‍👦 你好 🎉\u2028é' },

@@ -74,7 +74,7 @@ export const caching: Group = {
       },
     },
     {
-      name: 'cache marks as OpenRouter and LiteLLM write them',
+      name: 'cache marks in OpenRouter’s spelling',
       asks: { 'chat-completions': marked(HOUR, { cache_control: HOUR })['chat-completions'] },
       golden: { ...unmarked, messages: marked(HOUR, {}).messages },
       answer: TEXT,
@@ -167,7 +167,7 @@ export const caching: Group = {
       },
     },
     {
-      name: 'tokens read from and written to the cache',
+      name: 'cache usage',
       asks: ask(),
       answer: {
         'chat-completions': answer('cached', { usage: { ...USAGE, cacheRead: 12, cacheWrite5m: 4 } }),

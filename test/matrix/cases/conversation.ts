@@ -221,12 +221,12 @@ export const conversation: Group = {
       ),
       answer: TEXT,
       pairs: {
-        '*>chat-completions': { lost: 'the provider may start a new answer instead of continuing' },
-        '*>responses': { lost: 'the provider may start a new answer instead of continuing' },
+        '*>chat-completions': { lost: 'the provider may start a new answer' },
+        '*>responses': { lost: 'the provider may start a new answer' },
       },
     },
     {
-      name: 'text of several languages and symbols',
+      name: 'languages and symbols',
       asks: converse(
         [user('Grüße, 世界 👩‍👩‍👧‍👦 "quoted" \\ \u2028 \u0007')],
         [user('Grüße, 世界 👩‍👩‍👧‍👦 "quoted" \\ \u2028 \u0007')],

@@ -115,6 +115,6 @@ export const imageResult: Case = {
   answer: TEXT,
   pairs: {
     '*>chat-completions': { lost: 'the image follows in a user message' },
-    '*>generate-content': { lost: 'the image follows in a user content, unless the provider accepts it inside' },
+    '*>generate-content': { lost: 'the image may follow in a user content' },
   },
 }

@@ -182,8 +182,8 @@ export const limits: Group = {
       pairs: {
         '*>responses': NO_STOP,
         'messages>messages': { sees: { finish: 'stop-sequence' } },
-        'messages>chat-completions': { lost: 'the provider does not report that a stop sequence ended the answer' },
-        'messages>generate-content': { lost: 'the provider does not report that a stop sequence ended the answer' },
+        'messages>chat-completions': { lost: 'the answer does not name the stop sequence' },
+        'messages>generate-content': { lost: 'the answer does not name the stop sequence' },
       },
     },
     {

@@ -91,7 +91,7 @@ export const media: Group = {
       pairs: { '*>messages': NO_DETAIL, '*>generate-content': NO_DETAIL },
     },
     {
-      name: 'image type of some providers only (TIFF)',
+      name: 'TIFF image',
       asks: see(
         [imageUrl(`data:image/tiff;base64,${PNG}`)],
         [image({ type: 'base64', media_type: 'image/tiff', data: PNG })],

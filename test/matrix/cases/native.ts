@@ -58,7 +58,7 @@ export const nativeOnly: Group = {
       'cachedContent',
     ),
     {
-      name: 'a tool at the provider with a price in the catalogue',
+      name: 'a tool at the provider, with a price',
       asks: ask({
         chat: { web_search_options: {} },
         messages: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
@@ -129,7 +129,7 @@ export const nativeOnly: Group = {
       },
     },
     {
-      name: 'additional fields of command-line clients',
+      name: 'fields of command-line clients',
       asks: {
         messages: ask({
           messages: {
@@ -163,7 +163,7 @@ export const nativeOnly: Group = {
         },
       }),
       answer: TEXT,
-      pairs: { '*>*': { lost: 'fields for the client’s own vendor are omitted' } },
+      pairs: { '*>*': { lost: 'the vendor’s own fields are omitted' } },
     },
   ],
 }

@@ -173,7 +173,7 @@ export const output: Group = {
       pairs: { '*>generate-content': { lost: 'constraints outside the subset are widened, never narrowed' } },
     },
     {
-      name: 'a rich schema, for a provider that enforces a part',
+      name: 'a rich schema',
       asks: {
         'chat-completions': ask({ chat: responseFormat(RICH) })['chat-completions'],
         'generate-content': ask({ gemini: jsonConfig({ responseJsonSchema: RICH }) })['generate-content'],
@@ -183,7 +183,7 @@ export const output: Group = {
       golden: { messages: ask({ messages: outputConfig(restricted()) }).messages },
       answer: answer('json'),
       sees: JSON_SEEN,
-      pairs: { '*>messages': { lost: 'constraints that the provider does not enforce become descriptions' } },
+      pairs: { '*>messages': { lost: 'unenforced constraints become descriptions' } },
     },
     {
       name: 'JSON schema, at a model without schemas',

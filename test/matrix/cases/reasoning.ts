@@ -100,7 +100,7 @@ export const reasoning: Group = {
       answer: REASONED,
       sees: SHOWN,
       pairs: {
-        '*>messages': { lost: 'becomes a budget; a fifth of the output limit is left for the answer' },
+        '*>messages': { lost: 'becomes a budget of at most four fifths of the output limit' },
         '*>generate-content': { lost: 'becomes a budget' },
       },
     },
@@ -249,7 +249,7 @@ export const reasoning: Group = {
       pairs: { '*>messages': { lost: 'sampling is omitted: the format refuses both together' } },
     },
     {
-      name: 'reasoning that the caller did not request',
+      name: 'reasoning without request',
       asks: ask(),
       answer: REASONED,
       sees: { text: 'Four.' },
@@ -273,7 +273,7 @@ export const reasoning: Group = {
       },
     },
     {
-      name: 'reasoning that the provider only counts',
+      name: 'reasoning that is only counted',
       asks: think({
         chat: 'high',
         messages: adaptive('high'),

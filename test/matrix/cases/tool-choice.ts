@@ -78,7 +78,7 @@ export const toolChoice: Group = {
       },
     },
     {
-      name: 'a required call of one of some tools',
+      name: 'a required call of some tools',
       asks: {
         'chat-completions': askWithTools({
           chat: {

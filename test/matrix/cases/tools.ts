@@ -51,13 +51,13 @@ export const tools: Group = {
       sees: { text: '', calls: [callSeen('get_time', {})], finish: 'tool-calls' },
     },
     {
-      name: 'text and then a call',
+      name: 'text before a call',
       asks: askWithTools(),
       answer: answer('text-and-tool'),
       sees: { text: 'Let me look.', calls: [OSLO_SEEN], finish: 'tool-calls' },
     },
     {
-      name: 'a tool that takes no arguments',
+      name: 'a tool without parameters',
       asks: ask({
         chat: {
           tools: [{ type: 'function', function: { name: 'now', parameters: { type: 'object', properties: {} } } }],
@@ -92,7 +92,7 @@ export const tools: Group = {
         })['generate-content'],
       },
       answer: TEXT,
-      pairs: { '*>generate-content': { lost: 'the format cannot demand that arguments follow the schema' } },
+      pairs: { '*>generate-content': { lost: 'arguments may differ from the schema' } },
     },
     {
       name: 'a result',
@@ -117,7 +117,7 @@ export const tools: Group = {
       answer: TEXT,
     },
     {
-      name: 'results of parallel calls of one tool',
+      name: 'results of parallel calls',
       asks: history(
         [OSLO, ROME, NOW],
         [chatResult(OSLO, 'Sunny'), chatResult(ROME, 'Rain'), chatResult(NOW, 'Noon')],
@@ -132,7 +132,7 @@ export const tools: Group = {
       answer: TEXT,
     },
     {
-      name: 'results with further text of the user',
+      name: 'results and user text',
       asks: history(
         [OSLO],
         [chatResult(OSLO, 'Sunny'), { role: 'user', content: 'And in Rome?' }],
