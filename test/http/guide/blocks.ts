@@ -36,7 +36,7 @@ function told(name: FormatName, kind: ErrorKind): Told {
 }
 
 function kindsTable(): string {
-  const heads = ['kind', 'status', 'chat-completions and responses: `type`, `code`', 'messages: `type`']
+  const heads = ['kind', 'chat-completions, responses: `type`, `code`', 'messages: `type`']
   const rows = Object.entries(STATUS_OF_KIND).map(([name, status]) => {
     const kind = name as ErrorKind
     const chat = told('chat-completions', kind)
@@ -46,13 +46,7 @@ function kindsTable(): string {
     const reason = (generate.error.details as { reason?: string }[]).find((detail) => detail.reason)?.reason
     const own = messages.status === status ? '' : ` (${messages.status})`
     const words = `${code(chat.error.type)}, ${code(chat.error.code)}`
-    return [
-      code(kind),
-      String(status),
-      words,
-      `${code(messages.error.type)}${own}`,
-      `${code(generate.error.status)}, ${code(reason)}`,
-    ]
+    return [code(kind), words, `${code(messages.error.type)}${own}`, `${code(generate.error.status)}, ${code(reason)}`]
   })
   return table([...heads, 'generate-content: `status`, `reason`'], rows)
 }
