@@ -1,4 +1,4 @@
-/** That a body which would take the processor for long is refused before it is parsed, and is read only when it may be. */
+/** Bodies that would take long to parse are refused before parsing, and large ones wait for their turn. */
 import { afterEach, beforeEach, describe, expect, type Mock, spyOn, test } from 'bun:test'
 import { readJsonBody } from '@/http/body'
 import { asWritten, TURN_CHARS } from '@/lib/json-source/as-written'
@@ -20,13 +20,13 @@ beforeEach(() => {
 // What stays a spy counts, and slows, what the next files of the same worker parse.
 afterEach(() => parse.mockRestore())
 
-describe('a body with very many names', () => {
+describe('a body with very many field names', () => {
   test.each<[string, (index: number) => string]>([
     ['that are numbers', (index) => String(index * 7_919)],
     ['that are words', (index) => `n${index}`],
     ['that are long', (index) => `${'k'.repeat(80)}${index}`],
     ['with escapes', (index) => `"${index}`],
-  ])('%s is refused before parsing', async (_, name) => {
+  ])('a body with very many field names %s is refused', async (_, name) => {
     const refused = await readJsonBody(requestOf(fields(90_000, name)), LIMITS).catch((error: unknown) => `${error}`)
     expect(refused).toContain('more than 10000 different names of fields')
     expect(parse).not.toHaveBeenCalled()
@@ -46,7 +46,7 @@ describe('a body that is refused before parsing', () => {
   test.each([
     ['spaces', `{"x":1.0${' '.repeat(4_300_000)}}`],
     ['the digits of one number', `{"x":${'7'.repeat(4_300_000)}}`],
-    ['the digits of many', `{"x":[${`1.${'7'.repeat(60)},`.repeat(80_000)}1]}`],
+    ['the digits of many numbers', `{"x":[${`1.${'7'.repeat(60)},`.repeat(80_000)}1]}`],
     ['colons', `{"x":${':'.repeat(4_300_000)}}`],
   ])('a body of nothing but %s is refused before parsing', async (_, body) => {
     expect(await refusalOf(body)).toContain('more than 4194304 characters outside of its strings')
@@ -72,7 +72,7 @@ describe('a body that is refused before parsing', () => {
   })
 })
 
-test('a body with many long numbers lets other requests run between, and keeps every digit', async () => {
+test('while a body with many long numbers is parsed, other requests run, and every digit is kept', async () => {
   const text = `{"a":[${Array.from({ length: 45_000 }, (_, index) => `{"n${index % 50}":${index}.0}`).join(',')}]}`
   let turns = 0
   let isRead = false
@@ -108,11 +108,11 @@ describe('the raw text of a body', () => {
   })
 
   test.each([
-    ['it has none', '{"model":"a","messages":[{"content":"b"}]}'],
-    ['a name stands twice', '{"n":1,"model":"\\n","n":100}'],
-    ['a name stands twice further in', '{"messages":[{"content":"\\n","content":"b"}]}'],
-    ['a name stands twice, once in escapes', '{"model":"\\n","\\u006dodel":"b"}'],
-    ['a number is written otherwise than JavaScript does', '{"model":"\\n","max_tokens":1e2}'],
+    ['it has no escapes', '{"model":"a","messages":[{"content":"b"}]}'],
+    ['a field name occurs twice', '{"n":1,"model":"\\n","n":100}'],
+    ['a field name occurs twice in a nested object', '{"messages":[{"content":"\\n","content":"b"}]}'],
+    ['a field name occurs twice, once with escapes', '{"model":"\\n","\\u006dodel":"b"}'],
+    ['a number is written in another notation than JavaScript’s', '{"model":"\\n","max_tokens":1e2}'],
   ])('the raw text of a body is not kept if %s', async (_, body) => {
     expect(await textOf(body)).toBeUndefined()
   })

@@ -1,4 +1,4 @@
-/** The real `openai` client against the whole gateway: what comes through, what it costs, and what is left out. */
+/** The real `openai` client with the whole gateway: what it gets, and what it is charged. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -147,7 +147,7 @@ describe('streams', () => {
     expect(after.held as number).toBe(0)
   })
 
-  test('the provider is always asked for usage; only a client that asked gets its chunk', async () => {
+  test('the provider is always asked for usage; only a client that requested usage gets its chunk', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(['Hi'])))
     const plain = await collect({ stream: true })
     expect(plain.some((chunk) => chunk.usage)).toBe(false)
@@ -240,7 +240,7 @@ describe('streams that break', () => {
   })
 
   test.each(['close', 'error'] as const)(
-    'after content by %s: an in-format error, no [DONE], charged what was relayed',
+    'a stream that breaks after content by %s ends in an error without [DONE]; the relayed part is charged',
     async (how) => {
       const before = await gateway.balance(customer.accountId)
       const live = liveStream()

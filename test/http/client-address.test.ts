@@ -1,4 +1,4 @@
-/** Where a request comes from: headers are believed as far as proxies are, and not one hop further. */
+/** The address of a request's client: forwarding headers are trusted for the configured proxies, and no hop further. */
 import { describe, expect, test } from 'bun:test'
 import { clientAddress, rememberPeer } from '@/http/client-address'
 

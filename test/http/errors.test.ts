@@ -1,4 +1,4 @@
-/** Every way a request can be refused: status, type, code, the field at fault, and nothing internal. */
+/** Every refusal of a request: status, type, code, the faulty field, and no internal data. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'
@@ -79,7 +79,7 @@ describe('errors of the request', () => {
   })
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', ''])(
-    'content type %p',
+    'the content type %p is refused',
     async (type) => {
       expect((await send(GOOD, { 'content-type': type })).status).toBe(415)
     },
@@ -96,7 +96,7 @@ describe('errors of the request', () => {
       expect((await send({ ...GOOD, model })).status).toBe(404)
   })
 
-  test('unknown paths are a 404 in the shape of their family', async () => {
+  test('unknown paths are a 404 in the format of the path', async () => {
     const chat = await fetch(`${gateway.url}/v1/nothing`)
     expect(chat.status).toBe(404)
     expect(((await chat.json()) as ErrorBody).error.message).toContain('/v1/nothing')
@@ -173,7 +173,7 @@ describe('errors of the provider', () => {
     [504, 504, 'server_error'],
     [529, 503, 'server_error'],
   ]
-  test.each(cases)('the provider’s %d becomes our %d', async (upstream, status, type) => {
+  test.each(cases)('the provider’s status %d becomes status %d', async (upstream, status, type) => {
     const before = await gateway.balance(customer.accountId)
     gateway.upstream.respond(() =>
       Response.json(

@@ -1,4 +1,4 @@
-/** Requests that fail at the door or at the provider are in the list of their account, and in nobody else's, without a word of theirs. */
+/** Failed requests are in the list of their own account only, without their content. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'

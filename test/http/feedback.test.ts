@@ -1,4 +1,4 @@
-/** `POST /v1/feedback` and the outcome of it: whose requests can be rated, how often a rating counts, and what operators see. */
+/** `POST /v1/feedback`: which requests can be rated, how often a rating counts, and what operators see. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -80,7 +80,7 @@ describe('a rating', () => {
     expect(await sumsOf('svc/alpha')).toMatchObject([{ answers: 0, thumbsUp: 0, thumbsDown: 1 }])
   })
 
-  test('a rating accepts the key header of any family, and is free', async () => {
+  test('a rating accepts the key header of any format, and is free', async () => {
     const id = await chat(ada, 'auto-none')
     const before = await gateway.balance(ada.accountId)
     for (const name of ['x-api-key', 'x-goog-api-key']) {

@@ -1,4 +1,4 @@
-/** Tools that clients offer beside their own in every request: used where they have a price, and left out if they have none. */
+/** Tools that clients send in every request: offered to the model if they have a price, otherwise omitted. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { assert } from '@/lib/assert'
@@ -76,14 +76,14 @@ test('a search tool without a price beside other tools is omitted, and named in 
   expect(sent?.tools).toEqual([FUNCTION])
 })
 
-test('a tool that an input item adds is accepted', async () => {
+test('a tool without a price inside an input item is omitted, and the request is accepted', async () => {
   const added = { type: 'additional_tools', role: 'developer', tools: [FUNCTION, SEARCH] }
   const { status, sent } = await ask('svc/alpha', { input: [added, { role: 'user', content: 'Look it up' }] })
   expect(status).toBe(200)
   expect(sent?.input).toMatchObject([{ tools: [FUNCTION] }, { role: 'user' }])
 })
 
-test('a tool with a price is offered, and each use is charged', async () => {
+test('a tool with a price is offered to the model, and each use is charged', async () => {
   const { status, sent, headers, cost, body } = await ask('svc/searching', { tools: [SEARCH, FUNCTION] })
   expect([status, headers.get('x-svc-left-out'), cost]).toEqual([200, null, TOKENS + CENT])
   expect(sent?.tools).toEqual([SEARCH, FUNCTION])

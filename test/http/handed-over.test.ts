@@ -1,4 +1,4 @@
-/** A key that goes to another member: each member sees the usage that they caused, by every view, whether it was still running or not. */
+/** A key that is transferred to another member: each member sees the usage that they caused, in every view, even for a running request. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -28,7 +28,7 @@ async function viewsOf(person: Person, base: string): Promise<Record<string, unk
   }
 }
 
-test('a stream whose key is transferred meanwhile is charged to the first member', async () => {
+test('a stream whose key is transferred while it runs is charged to the first member', async () => {
   const [owner, ada, bob] = await Promise.all([signUpPerson(gateway), signUpPerson(gateway), signUpPerson(gateway)])
   const { accountId } = owner.viewer
   const { sql } = gateway.gateway.database

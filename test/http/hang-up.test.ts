@@ -1,4 +1,4 @@
-/** Clients that go away, at five moments: the upstream is stopped, and what was used is charged, never nothing, never the hold. */
+/** Clients that disconnect at five moments: the provider call ends, and the used part is charged, never nothing, never the whole hold. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'

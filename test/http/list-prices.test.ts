@@ -1,4 +1,4 @@
-/** Prices of the model list times the usage of an answer are what it cost, for every client format at every provider format. */
+/** The listed prices times the usage of an answer equal its cost, for every pair of formats. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Static } from '@sinclair/typebox'
 import { modelAt, startTrio } from '@test/clients/trio'

@@ -1,4 +1,4 @@
-/** The operator raises how many messages a chat-completions request may have, for agents that run long. */
+/** The operator raises the maximum of messages in a chat-completions request. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'
@@ -42,7 +42,7 @@ test('the provider gets all messages', async () => {
   expect((received as { messages: unknown[] }).messages).toHaveLength(299)
 })
 
-test('one message more is refused, with the limit and the setting that raises it', async () => {
+test('one message more than the maximum is refused, with the limit and the setting that raises it', async () => {
   const { status, body } = await ask(301)
   expect(status).toBe(400)
   const limit = 'messages has 301 items; a request may have at most 300 here.'

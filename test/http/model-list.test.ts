@@ -1,4 +1,4 @@
-/** The list of models tells the truth: what each can do and costs, and its filters. */
+/** The list of models is correct: capabilities, prices, and filters. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { OpenRouter } from '@openrouter/sdk'
 import type { Static } from '@sinclair/typebox'
@@ -51,7 +51,7 @@ async function entryOf(id: string): Promise<Entry> {
   return found ?? expect.unreachable(`${id} is listed`)
 }
 
-test('each model entry has the fields of its schema, in the list and alone', async () => {
+test('each model’s entry has the fields of its schema, in the list and alone', async () => {
   const { data } = await list()
   expect([...Value.Errors(modelListSchema(FORMATS.values()), await list())].map(({ path }) => path)).toEqual([])
   const known = new Set(Object.keys(ModelEntry.properties))
@@ -78,7 +78,7 @@ test('a model’s entry has its capabilities and sizes', async () => {
   )
 })
 
-test('parameters that a provider or the model lacks are not in supported_parameters', async () => {
+test('parameters that the provider or the model does not support are not in supported_parameters', async () => {
   const mixed = await entryOf('svc/mixed')
   expect(mixed.architecture.input_modalities).toEqual(['text', 'audio'])
   for (const field of ['seed', 'tools', 'reasoning_effort', 'structured_outputs'])
@@ -106,7 +106,7 @@ test('an embedding model’s output is embeddings, a tier’s output is that of 
 describe('filters', () => {
   const idsOf = async (query: string) => (await list(query)).data.map(({ id }) => id)
 
-  test('the filter keeps entries with all of the parameters', async () => {
+  test('the parameter filter of the model list keeps entries with all of the given parameters', async () => {
     const all = (await list()).data
     for (const fields of ['tools', 'tools,temperature', 'seed', 'tools&supported_parameters=seed']) {
       const wanted = fields.split(/,|&supported_parameters=/)
@@ -117,7 +117,7 @@ describe('filters', () => {
     }
   })
 
-  test('the filter keeps entries with one of the modalities', async () => {
+  test('the modality filter of the model list keeps entries with one of the given modalities', async () => {
     expect(await idsOf('?output_modalities=embeddings')).toEqual(['svc/embed'])
     const everything = await idsOf('')
     expect(await idsOf('?output_modalities=text')).toEqual(everything.filter((id) => id !== 'svc/embed'))
@@ -125,7 +125,7 @@ describe('filters', () => {
       expect(await idsOf(`?output_modalities=${all}`)).toEqual(everything)
   })
 
-  test('both filters can be combined, also in lists of other formats', async () => {
+  test('both filters of the model list can be combined, also in lists of other formats', async () => {
     const query = '?supported_parameters=temperature&output_modalities=text'
     const { data, models, total_count: count, first_id: first } = await list(query)
     expect(models.map(({ name }) => name)).toEqual(data.map(({ id }) => `models/${id}`))
@@ -134,7 +134,7 @@ describe('filters', () => {
     expect(own.models).toEqual(models)
   })
 
-  test('unknown filter words give an empty list', async () => {
+  test('unknown values of a filter give an empty model list', async () => {
     for (const query of [
       '?supported_parameters=nonsense',
       '?output_modalities=smell',
@@ -144,7 +144,7 @@ describe('filters', () => {
   })
 })
 
-test('an invalid filter is refused by its name', async () => {
+test('an invalid filter of the model list is refused by its name', async () => {
   for (const name of ['supported_parameters', 'output_modalities']) {
     const response = await fetch(`${gateway.url}/v1/models?${name}=%00`)
     expect(response.status).toBe(400)
@@ -161,7 +161,7 @@ test('OpenRouter’s library reads the list, including prices of tiers', async (
   expect([priceOf('auto-smart'), priceOf('svc/alpha')]).toEqual(['-1', '0.000001'])
 })
 
-test('a price per token is exact', () => {
+test('a listed price per token is exact', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), (pico) => {
       const [whole = '', fraction = ''] = formatTokenPrice(pico as Pico).split('.')

@@ -1,4 +1,4 @@
-/** Forms with files: what they mean, and what is refused. */
+/** Forms with files: how their fields are read, and which forms are refused. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { GatewayError } from '@/chat/error'
@@ -44,7 +44,7 @@ describe('the fields of a form', () => {
     expect(json).toEqual({ svc: { regions: ['eu'] } })
   })
 
-  test('a field with the name of an inherited one is a field', async () => {
+  test('a form field with the name of an inherited property is read as a field', async () => {
     const form = formOf([
       ['__proto__', 'x'],
       ['constructor[prototype]', 'y'],
@@ -57,7 +57,7 @@ describe('the fields of a form', () => {
     expect(Object.hasOwn({}, 'prototype')).toBe(false)
   })
 
-  test('any texts and bytes are read as they were sent', async () => {
+  test('any texts and bytes of a form are read as they were sent', async () => {
     const entry = fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.string({ unit: 'grapheme' }), fc.uint8Array())
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(entry, { selector: ([name]) => name, maxLength: 5 }), async (entries) => {
@@ -119,7 +119,7 @@ describe('a refused form', () => {
   test.each([
     ['too many parts', Array.from({ length: 257 }, (_, index) => [`f${index}`, 'x'] as const)],
     [
-      'too long texts',
+      'texts that are too long',
       [
         ['f', 'x'.repeat(99_000)],
         ['g', 'x'.repeat(99_000)],
@@ -147,8 +147,8 @@ describe('a refused form', () => {
         ['f[a]', 'y'],
       ] as const,
     ],
-    ['too deep a name', [[`f${'[a]'.repeat(10)}`, 'x']] as const],
-    ['too long a name', [['f'.repeat(300), 'x']] as const],
+    ['a name that is nested too deep', [[`f${'[a]'.repeat(10)}`, 'x']] as const],
+    ['a name that is too long', [['f'.repeat(300), 'x']] as const],
   ])('a form is refused if it has %s', async (_, fields) => {
     expect(await refusalOf(requestOf(formOf(fields)), 10 * MAX_BYTES)).toBe('invalid_request')
   })

@@ -1,4 +1,4 @@
-/** Pages of other sites: they may call the API with a key, as any program may, and the dashboard never. */
+/** Pages of other origins may call the API with a key, like any program, but never the dashboard. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { dashboardRoutesOf, fillPath, nameOf } from '@test/console/http/routes'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'

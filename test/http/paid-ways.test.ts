@@ -1,4 +1,4 @@
-/** Every way to spend an account's credit, against every limit: a limit holds by each of them, and each is booked to the member who acts. */
+/** Every way to spend an account's credit, against every limit: each way respects it, and is booked to the acting member. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { answerCohere, sellRerank } from '@test/gateway/media/rankers'
 import { answerSound, sellAudio, wavOf } from '@test/gateway/media/sounds'

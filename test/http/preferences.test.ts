@@ -1,4 +1,4 @@
-/** What `/v1/route`, the hold and the documentation make of a caller's wishes. */
+/** Routing preferences in `/v1/route`, in holds and in the documentation. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'

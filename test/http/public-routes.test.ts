@@ -1,4 +1,4 @@
-/** The endpoints beside inference: models, usage, health, docs. */
+/** The public endpoints other than inference: models, usage, health, documentation. */
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { isDeepStrictEqual } from 'node:util'
 import { test } from '@test/ledger/accounts/within-day'
@@ -43,7 +43,7 @@ test('GET /v1/models lists every model and tier without a credential', async () 
 })
 
 test.each(['/v1/models/svc/alpha', '/v1/models/svc%2Falpha', '/v1/models/svc/alpha/', '/v1/models/auto-smart'])(
-  'GET %s',
+  'GET %s without a key is answered',
   async (path) => {
     const response = await fetch(gateway.url + path)
     expect(response.status).toBe(200)
@@ -104,7 +104,7 @@ test('/healthz and /readyz answer with 200', async () => {
   await until(isReady, 'the gateway to be ready and nothing else')
 })
 
-test('the document has every public route', async () => {
+test('the OpenAPI document has every public route', async () => {
   const document = (await (await fetch(`${gateway.url}/docs/json`)).json()) as { paths: Record<string, object> }
   for (const path of [
     '/v1/chat/completions',

@@ -1,4 +1,4 @@
-/** Whose words an error uses and whose a body is, where no route of one format has said so. */
+/** The format of an error or a body if the route does not determine it. */
 import { describe, expect, test } from 'bun:test'
 import type { FormatName } from '@/chat/format-name'
 import { FORMATS } from '@/formats/index'
@@ -31,7 +31,7 @@ describe('the format of a request', () => {
     ['chat-completions', '/v1/messagesandmore'],
     ['chat-completions', '/', { 'x-api-key': 'key', authorization: 'Bearer key' }],
   ]
-  test.each(cases)('a request is recognized as %s: %s %j', (name, path, headers = {}) => {
+  test.each(cases)('the format of a request is recognized as %s: %s %j', (name, path, headers = {}) => {
     expect(formatOfRequest(FORMATS, path, new Headers(headers)).name).toBe(name)
   })
 })
@@ -59,7 +59,7 @@ describe('the format of a body', () => {
     ]),
     ['generate-content', { contents: [] }],
   ]
-  test.each(cases)('a body is recognized as %s: %j %j', (name, body, headers = {}) => {
+  test.each(cases)('the format of a body is recognized as %s: %j %j', (name, body, headers = {}) => {
     expect(formatOfBody(FORMATS, body, new Headers(headers)).name).toBe(name)
   })
 })

@@ -1,4 +1,4 @@
-/** The real `openai` client against the whole gateway by its responses interface, in front of a chat-completions provider. */
+/** The real `openai` client with the responses interface of the whole gateway, and a chat-completions provider. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { judgeOrder } from '@test/formats/responses/stream-order'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
@@ -152,7 +152,7 @@ describe('the other endpoints', () => {
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', code: null } })
   })
 
-  test('compaction is not offered', async () => {
+  test('compaction requests are refused', async () => {
     expect((await post('/v1/responses/compact', REQUEST)).status).toBe(400)
   })
 

@@ -1,4 +1,4 @@
-/** Names of routes: the most exact one that fits, and one word for everything that is nobody's. */
+/** Route names for logs and metrics: the most specific route that matches, and one name for all unknown paths. */
 import { expect, test } from 'bun:test'
 import { createRouteNames } from '@/http/route-name'
 

@@ -1,4 +1,4 @@
-/** `POST /v1/route`: the plan of any family's request, seen without spending anything. */
+/** `POST /v1/route`: the plan of a request in any format, without cost. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'
@@ -97,7 +97,7 @@ describe('a plan', () => {
     expect(plan.passed_over).toMatchObject([{ model: 'svc/plain', requirements: ['tools'] }])
   })
 
-  test('asking for a plan costs nothing, reserves nothing and calls no provider', async () => {
+  test('requesting a plan costs nothing, reserves nothing and calls no provider', async () => {
     const before = await gateway.balance(customer.accountId)
     await ask({ model: 'auto-smart', messages: USER })
     expect(await gateway.balance(customer.accountId)).toEqual(before)
@@ -105,7 +105,7 @@ describe('a plan', () => {
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('an account without credit gets a plan, whatever the cost', async () => {
+  test('an account without credit gets a plan, whatever its cost', async () => {
     const poor = await gateway.customer('0')
     const headers = { authorization: `Bearer ${poor.key}` }
     const { status } = await ask({ model: 'svc/dear', messages: USER }, '', headers)
@@ -123,7 +123,7 @@ describe('a refusal', () => {
     expect([three.status, three.body.error]).toMatchObject([404, { code: 404, status: 'NOT_FOUND' }])
   })
 
-  test('a refusal has the requirement that excluded each model', async () => {
+  test('a refused plan has the requirement that excluded each model', async () => {
     const tools = [{ name: 'look', input_schema: { type: 'object' } }]
     const { status, body } = await ask({ model: 'svc/plain', messages: USER, max_tokens: 5, tools })
     expect([status, body]).toMatchObject([400, { type: 'error', error: { type: 'invalid_request_error' } }])
@@ -133,12 +133,12 @@ describe('a refusal', () => {
   test.each([
     ['a generate-content body without a model', { contents: CONTENTS }, '', 400],
     ['an unknown format', { model: 'svc/alpha', messages: USER }, '?format=other', 400],
-    ['a body of another format than it says', { model: 'svc/alpha', contents: CONTENTS }, '?format=messages', 400],
-  ])('%s is refused', async (_, body, query, status) => {
+    ['a body of another format than it states', { model: 'svc/alpha', contents: CONTENTS }, '?format=messages', 400],
+  ])('a plan of %s is refused', async (_, body, query, status) => {
     expect((await ask(body, query)).status).toBe(status)
   })
 
-  test('a plan without a key, and with a deactivated one, is refused', async () => {
+  test('a plan is refused without a key, and with a deactivated key', async () => {
     const none = await ask({ model: 'svc/alpha', messages: USER }, '', { authorization: 'Bearer svc-unknown' })
     expect([none.status, none.body.error]).toMatchObject([401, { code: 'invalid_api_key' }])
     const leaver = await gateway.customer('1')

@@ -1,4 +1,4 @@
-/** The words of OpenRouter and LiteLLM for routing, in every format: what each does, and what is refused by its name. */
+/** The routing fields of OpenRouter and LiteLLM, in every format: the effect of each, and refusals by name. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
 import { ask, TEXT } from '@test/matrix/cases/words'
@@ -132,7 +132,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect((await send(format, `svc/none${suffix}`)).status).toBe(404)
   })
 
-  test('a rule about data asks only targets that are stated to obey it, and is a 404 without one', async () => {
+  test('a data rule only calls providers that are stated to obey it, and is a 404 without one', async () => {
     const asked = async (words: JsonObject, model = 'svc/stated') => {
       const before = gateway.upstream.calls.length
       const { status, text } = await send(format, model, words)

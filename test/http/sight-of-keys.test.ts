@@ -1,4 +1,4 @@
-/** What keys tell of their account, generated: every route under `/v1`, by a key of each role and a management key of each scope. */
+/** What keys show of their account: every route under `/v1`, with a key of each role and a management key of each scope. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { BEHIND_A_PROXY, makeManagementKey, send } from '@test/console/http/management/caller'
 import { fillPath } from '@test/console/http/routes'
@@ -124,7 +124,7 @@ describe.each(ACCOUNT_ROLES)('a key of a member who is %s', (role) => {
     }
   })
 
-  test('a member’s key may rate a request of another key only if the role sees that request', async () => {
+  test('a member’s key may rate a request of another key only if the role may see that request', async () => {
     const rated = { request_id: foreign.requestId, rating: 'up' }
     const { status } = await send(gateway, keys[role], 'POST', '/v1/feedback', rated)
     expect(status).toBe(mayDo(role, 'usage.readAll') ? 200 : 404)

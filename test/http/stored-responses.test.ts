@@ -1,4 +1,4 @@
-/** Stored answers by HTTP: what a caller of `POST /v1/responses` finds again, goes on from and deletes, and nobody else. */
+/** Stored answers over HTTP: reading, continuing and deleting them by `/v1/responses`, only within their account. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { said } from '@test/stored-responses/world'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
@@ -53,7 +53,7 @@ const lastMessages = () =>
   ((gateway.upstream.calls.at(-1)?.body.messages ?? []) as JsonObject[]).map(({ role, content }) => [role, content])
 
 describe('an answer', () => {
-  test.each([false, true])('a stored answer is found as it was sent (stream: %p)', async (stream) => {
+  test.each([false, true])('a stored answer is returned as it was sent (stream: %p)', async (stream) => {
     const told = await create(ada, { input: 'Hello', stream, metadata: { order: '7' } })
     expect(told).toMatchObject({ object: 'response', status: 'completed', store: true, previous_response_id: null })
     const found = await call(ada, 'GET', `/v1/responses/${told.id}?include[]=reasoning.encrypted_content`)
@@ -116,7 +116,7 @@ describe('an answer', () => {
     ])
   })
 
-  test('a deleted answer is unknown at once, also to requests that continue that answer', async () => {
+  test('a deleted answer is unknown at once, also to requests that continue it', async () => {
     const told = await create(ada, { input: 'Hello' })
     const path = `/v1/responses/${told.id}`
     expect((await call(ada, 'DELETE', path)).body).toEqual({ id: told.id ?? null, object: 'response', deleted: true })

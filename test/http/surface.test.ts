@@ -1,4 +1,4 @@
-/** What the outside sees: answers that are taken for nothing else, metrics for those who may, one host and one path for all to judge by. */
+/** The gateway seen from outside: content types, access to metrics, and one meaning of host and path for all checks. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -126,7 +126,7 @@ describe('a request', () => {
     ['a list of hosts', hosts('one, two')],
     ['no host', ''],
     ['a host that is a path', hosts('one/x?')],
-    ['a host with a person', hosts('a@b')],
+    ['a host with user information', hosts('a@b')],
   ])('a request with %s is refused at every path', async (_, headers) => {
     for (const line of ['GET /v1/models', 'GET /dashboard/api/session/options', 'GET /healthz']) {
       expect(await answerTo(`${line} HTTP/1.1\r\n${headers}\r\n`)).toStartWith('HTTP/1.1 400')

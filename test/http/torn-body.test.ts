@@ -1,4 +1,4 @@
-/** Clients that go away while their request is still on its way: nothing unexpected, and nothing for an operator to read. */
+/** Clients that disconnect while they send a request: no unexpected error, and no log line for the operator. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { startGateway } from '@test/support/gateway'
@@ -28,7 +28,7 @@ beforeAll(() => {
 afterAll(() => server.stop(true))
 
 test.each(['content-length: 500', 'transfer-encoding: chunked'])(
-  'half a body with %s is the caller’s fault',
+  'half a body with %s counts as the caller’s fault',
   async (header) => {
     outcomes = []
     const socket = connect({ host: '127.0.0.1', port: server.port ?? 0 })

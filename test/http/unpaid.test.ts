@@ -1,4 +1,4 @@
-/** Free and refused requests: limited for each key and for each stranger's network, and refused before a body is read. */
+/** Free and refused requests: limited for each key and for each network of unknown clients, and refused before a body is read. */
 import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { openRaw, rawRequest } from '@test/support/raw-connection'
@@ -107,15 +107,15 @@ describe('free answers', () => {
   })
 })
 
-describe('a body is not read', () => {
+describe('when a body is not read', () => {
   test.each([
     ['has no credit', async () => gateway.customer('0'), '402'],
     ['is deactivated', () => deactivated(), '401'],
     ['belongs to a suspended account', () => suspended(), '403'],
     ['has used up its monthly budget', () => gateway.customer('1', { monthlyBudget: nano(0) }), '402'],
-    ['has had its requests of the minute', () => hurried(), '429'],
-    ['has had its tokens of the minute', () => holding(gateway.customer('1', { tokensPerMinute: 1 })), '429'],
-    ['has as many requests open as it may', () => holding(gateway.customer('1', { concurrency: 1 })), '429'],
+    ['has used up its requests of the minute', () => hurried(), '429'],
+    ['has used up its tokens of the minute', () => holding(gateway.customer('1', { tokensPerMinute: 1 })), '429'],
+    ['has the maximum of open requests', () => holding(gateway.customer('1', { concurrency: 1 })), '429'],
     ['belongs to an account that has', () => ofBusyAccount(), '429'],
   ])('a large body is not read if the key %s', async (_, make, status) => {
     const { key } = await make()
@@ -150,7 +150,7 @@ describe('a body is not read', () => {
   })
 })
 
-test('while the large bodies of an account are refused, they ask the ledger once a second; each small body asks it', async () => {
+test('while an account’s large bodies are refused, they ask the ledger once a second; each small body asks the ledger', async () => {
   let asked = 0
   const ledger = {
     ...gateway.gateway.deps.ledger,

@@ -1,4 +1,4 @@
-/** The limits of an account: what all its keys may do together, whatever each of them is given, decided with every reserve. */
+/** The limits of an account: what all its keys may use together, whatever their own limits, decided at every reserve. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readStored } from '@test/ledger/store/stored'
@@ -86,7 +86,7 @@ describe('limits of all keys of an account together', () => {
 })
 
 describe('an administrator', () => {
-  test('an administrator raises and lowers the limits from the next request on; a key’s own limit stays', async () => {
+  test('an administrator raises and lowers the account’s limits from the next request on; a key’s own limit stays', async () => {
     const [first] = await greedy()
     const { accountId } = first
     for (let sent = 0; sent < 6; sent++) await pass(first)

@@ -1,4 +1,4 @@
-/** One word for each record: why its charge is, or is not, the price of what the provider counted. */
+/** The charge basis of each usage record: why its charge is, or is not, the price of the provider's counts. */
 import { expect, test } from 'bun:test'
 import { usageRecord } from '@test/usage/sample-records'
 import { CHARGE_BASES, type ChargeBasis, chargeBasis } from '@/ledger/charge-basis'

@@ -1,4 +1,4 @@
-/** The ledger on a Redis Cluster: every script in one slot, a dead master stops only its own, resharding is invisible. */
+/** The ledger on a Redis Cluster: each script in one slot, a dead master only stops its own accounts, resharding is not noticed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { checkLedger } from '@/ledger/check/check'

@@ -1,4 +1,4 @@
-/** Many clients at once: no overdraft, and one winner per hold. */
+/** Many concurrent clients: no overdraft, and exactly one end for each hold. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expireHolds } from '@/ledger/holds/expire'
 import type { Payer, ReserveRequest } from '@/ledger/outcomes'
@@ -18,8 +18,8 @@ afterAll(() => {
   for (const bench of benches) bench.redis.disconnect()
 })
 
-describe('a thousand concurrent requests with money for ten', () => {
-  test.each([1, 10])('through %d keys and two gateways, exactly ten reserves pass', async (keyCount) => {
+describe('a thousand concurrent requests with credit for ten', () => {
+  test.each([1, 10])('through %d keys and two gateways, exactly ten reserves succeed', async (keyCount) => {
     const payer = await benches[0].fund(1_000)
     const payers: Payer[] = Array.from({ length: keyCount }, () => ({ ...payer, keyId: randomId('key') }))
     for (const one of payers) benches[0].history.setKey(one)

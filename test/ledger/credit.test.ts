@@ -1,4 +1,4 @@
-/** Credit: exactly once per ledger entry, for ever, also when it races with the account's first load. */
+/** Credit: added exactly once per ledger entry, also during the account's first load. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readStored } from '@test/ledger/store/stored'

@@ -1,4 +1,4 @@
-/** A store in trouble: dead, hung, restarted, emptied, full, or not the one it should be. */
+/** Redis in trouble: dead, hanging, restarted, emptied, full, or with a wrong configuration. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -168,7 +168,7 @@ describe('a Redis out of memory', () => {
   })
 })
 
-describe('a Redis that is refused', () => {
+describe('a Redis that the gateway refuses', () => {
   const fresh = async (): Promise<[Bench, RedisClient]> => {
     const redis = await connect(server.url)
     return [createBench(redis), redis]

@@ -1,6 +1,6 @@
 /**
- * Settlements that are sent again to a store that was emptied, while a flusher still holds the records that were in it: the
- * charge reaches the history at any moment, and counts once in the store as well.
+ * Settlements sent again to an emptied Redis while a flusher still has its records: the charge reaches the history,
+ * and counts once in Redis as well.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { startRedis, type TestServer } from '@test/support/stores'

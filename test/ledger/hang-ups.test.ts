@@ -1,4 +1,4 @@
-/** Clients that leave before the first byte: the store counts them, makes a few of an hour free, and keeps their tokens counted. */
+/** Clients that disconnect before the first byte: a few per hour are free, and their tokens stay counted. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readStored, setStored } from '@test/ledger/store/stored'

@@ -1,4 +1,4 @@
-/** Rate limits, concurrency and monthly budgets, which reserve decides together with the money. */
+/** Rate limits, concurrency and monthly budgets, which reserve checks in the same step as the credit. */
 
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
@@ -97,7 +97,7 @@ describe('tokens per minute', () => {
     expect(denied).toMatchObject({ limits: { tokens: { limit: 600, resetMs: retryAfterMs + 20_000 } } })
   })
 
-  test('a request larger than the whole token limit passes and takes the full bucket', async () => {
+  test('a request larger than the whole token limit is accepted and takes the full bucket', async () => {
     const payer = await bench.fund(1_000)
     expect(await pass(payer, 1_000_000, 600)).toMatchObject({ limits: { tokens: { remaining: 0 } } })
     expect(await pass(payer, 300)).toMatchObject({ kind: 'rate_limited', scope: 'tokens' })
@@ -187,7 +187,7 @@ describe('the monthly budget', () => {
     expect(await bench.ledger.reserve(request(payer, 700))).toMatchObject({ kind: 'reserved' })
   })
 
-  test('a budget of 0 allows only free requests; after overspending 0 remains', async () => {
+  test('a budget of 0 allows only free requests; after overspending, 0 remains', async () => {
     const payer = await bench.fund(10_000, { monthlyBudget: nano(0) })
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ remaining: nano(0) })
     const free = request(payer, 0)

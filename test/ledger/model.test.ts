@@ -1,6 +1,6 @@
 /**
- * The scripts against the model: random operations from two clients, with repetitions, a clock that jumps, flushers that
- * crash, restarts, and stores that come back with old data. LEDGER_MODEL_STEPS sets how many operations are tried.
+ * The Lua scripts against a model: random operations of two clients, with repetitions, clock jumps, crashes of
+ * flushers, restarts, and a Redis with old data. LEDGER_MODEL_STEPS sets the number of operations.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
@@ -40,7 +40,7 @@ async function play(run: Iterable<fc.AsyncCommand<object, World>>): Promise<void
 }
 
 test(
-  `the scripts do what the model does, over ${STEPS} operations`,
+  `the scripts give the same results as the model, over ${STEPS} operations`,
   async () => {
     let operations = 0
     const property = fc.asyncProperty(

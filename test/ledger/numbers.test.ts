@@ -1,4 +1,4 @@
-/** Bad numbers: refused in TypeScript and again in Lua, with nothing written. And the prelude's integers and calendar. */
+/** Invalid numbers: refused in TypeScript and again in Lua, without a write. Also the Lua prelude's integers and calendar. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readStored } from '@test/ledger/store/stored'
 import { fc } from '@test/support/property'
@@ -134,9 +134,9 @@ async function calls(): Promise<Record<string, Call>> {
   }
 }
 
-describe('malformed numbers', () => {
+describe('malformed numbers are refused, and nothing is written', () => {
   test.each(['reserve', 'renew', 'settle', 'expire', 'credit', 'withhold', 'setKey', 'loadAccount', 'loadKey'])(
-    '%s',
+    'the script %s refuses malformed numbers',
     async (name) => {
       const call = (await calls())[name] as Call
       const before = await snapshot(bench.redis, hold.accountId)

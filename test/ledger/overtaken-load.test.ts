@@ -1,4 +1,4 @@
-/** A load that is overtaken, after it has looked and before it writes, by another load or by a change: what it found no longer holds. */
+/** A load of an account that reads, is overtaken by another load or a change, and then writes: its outdated values are not used. */
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import type { RestoreMode } from '@/ledger/accounts/restore'

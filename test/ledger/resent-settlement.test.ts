@@ -1,4 +1,4 @@
-/** A store that lost its last seconds is sent settlements again that the history has: none is charged twice, whenever it comes. */
+/** Settlements sent again to a Redis that lost its last seconds, although Postgres has them: none is charged twice. */
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import { checkLedger } from '@/ledger/check/check'

@@ -1,4 +1,4 @@
-/** Lua texts beside the ledger's travel by their digests. */
+/** Lua scripts outside the ledger are sent to Redis by their digests. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { COMMAND_TIMEOUT_MS, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS } from '@test/support/until'

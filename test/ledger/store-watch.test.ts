@@ -1,4 +1,4 @@
-/** A store that answers but takes no writes is known for what it is, and so is one that is about to be full. */
+/** The watch detects a Redis that answers but accepts no writes, and one that is almost full. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -137,7 +137,7 @@ describe('the watch detects the state of Redis', () => {
     )
   })
 
-  test('a Redis with a policy that evicts balances is reported', async () => {
+  test('a Redis whose policy can evict balances is reported', async () => {
     await whileIt(
       () => admin.config('SET', 'maxmemory', '1gb', 'maxmemory-policy', 'allkeys-lru'),
       () => admin.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'),
@@ -201,7 +201,7 @@ describe('how often the watch checks', () => {
     expect(await probesLater()).toBe(1)
   })
 
-  test('a request ends the long pause, and repeated requests keep the checks frequent', async () => {
+  test('a request ends the long pause between checks, and repeated requests keep the checks frequent', async () => {
     watch.start()
     await seen(1)
     watch.isClosedTo(ACCOUNT)
@@ -212,7 +212,7 @@ describe('how often the watch checks', () => {
     expect(later).toBe(true)
   })
 
-  test('a command refused for a missing right ends the long pause', async () => {
+  test('a command refused for a missing right ends the long pause between checks', async () => {
     watch.start()
     await seen(1)
     redis.emit(FORBIDDEN_EVENT)

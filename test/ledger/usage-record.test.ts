@@ -1,4 +1,4 @@
-/** Usage records: what the scripts write is read back whole, and anything else is seen to be none. */
+/** Usage records: records written by the scripts are read back completely, and anything else is refused. */
 import { describe, expect, test } from 'bun:test'
 import { listText } from '@/ledger/facts-list'
 import { factsText, parseRecordEnvelope, parseUsageRecord, type RequestFacts } from '@/ledger/usage-record'

@@ -1,4 +1,4 @@
-/** Tests that a broken assumption stops, with its own kind of error, and says what was assumed. */
+/** Broken assumptions stop with their own kind of error, which says what was assumed. */
 import { expect, test } from 'bun:test'
 import { AssertionError, assert, assertNever } from '@/lib/assert'
 

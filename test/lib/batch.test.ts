@@ -1,4 +1,4 @@
-/** Questions that travel together: which ones do, in which order, how many at once, and the outcome of them when one fails. */
+/** Batched queries: which keys travel together, their order, the limit on concurrent queries, and failures. */
 import { describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { createBatch } from '@/lib/batch'

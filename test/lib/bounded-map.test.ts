@@ -1,4 +1,4 @@
-/** Tests the map with an end: against a plain list of what was used in which order, and for what a full one costs. */
+/** The bounded map, compared with a plain list of the entries in order of use; also the cost of a full map. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { createBoundedMap } from '@/lib/bounded-map'

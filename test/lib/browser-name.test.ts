@@ -1,4 +1,4 @@
-/** The names of browsers, as their headers of today say them. */
+/** Browser names, read from current User-Agent headers. */
 import { expect, test } from 'bun:test'
 import { browserName } from '@/lib/browser-name'
 

@@ -1,4 +1,4 @@
-/** Tests that a process dies exactly where it is told to, and nowhere else. */
+/** A process dies exactly at its configured crash point, and at no other. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { CRASH_POINT_PATTERN } from '@/lib/crash-point'
@@ -24,13 +24,13 @@ async function passAll(at: string | undefined): Promise<{ passed: string[]; sign
 
 describe('a crash point', () => {
   test.each([
-    ['is passed where nothing is set', undefined, 4, null],
-    ['is passed where another is set', 'booked', 4, null],
-    ['is passed where its turn does not come', 'settled:3', 4, null],
-    ['is the last moment of the process', 'settled', 1, 'SIGKILL'],
-    ['is counted by its own passings', 'settled:2', 3, 'SIGKILL'],
-    ['can be the very first moment', 'reserved:1', 0, 'SIGKILL'],
-  ])('a process dies at its crash point: %s', async (_, at, count, signal) => {
+    ['is passed if none is set', undefined, 4, null],
+    ['is passed if another is set', 'booked', 4, null],
+    ['is passed before its turn', 'settled:3', 4, null],
+    ['ends the process', 'settled', 1, 'SIGKILL'],
+    ['counts only its own passings', 'settled:2', 3, 'SIGKILL'],
+    ['can be the first one', 'reserved:1', 0, 'SIGKILL'],
+  ])('a crash point %s', async (_, at, count, signal) => {
     expect(await passAll(at)).toEqual({ passed: PASSINGS.slice(0, count), signal })
   })
 

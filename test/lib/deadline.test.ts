@@ -1,4 +1,4 @@
-/** Tests the one way to wait for something with a limit. */
+/** Waiting for something with a time limit: `withDeadline`. */
 
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'
@@ -28,7 +28,7 @@ describe('withDeadline', () => {
     await expect(withDeadline(Promise.reject(new Error('refused')), 10, fail)).rejects.toThrow('refused')
   })
 
-  test('after the deadline withDeadline returns the caller’s late result, not a millisecond earlier', async () => {
+  test('after the deadline withDeadline returns the caller’s late result, and not a millisecond earlier', async () => {
     const ended = observe(withDeadline(never, 10, () => 'late'))
     jest.advanceTimersByTime(9)
     await settled()
@@ -109,7 +109,7 @@ describe('withDeadline', () => {
   })
 })
 
-describe('a process that stood still, such as in a sleeping machine', () => {
+describe('a process that stood still, such as on a sleeping machine', () => {
   beforeEach(() => {
     jest.useRealTimers()
   })
@@ -126,7 +126,7 @@ describe('a process that stood still, such as in a sleeping machine', () => {
     expect(await expectAtLeast(370, () => withDeadline(never, 100, () => 'late'))).toBe('late')
   })
 
-  test('a process that repeatedly stands still gives up in the end', async () => {
+  test('if the process stands still repeatedly, withDeadline gives up in the end', async () => {
     const lagging = setInterval(() => standStill(60), 0)
     expect(await withDeadline(never, 50, () => 'late')).toBe('late')
     clearInterval(lagging)

@@ -10,14 +10,14 @@ const declared = (encoding: string) => `<?xml version="1.0" encoding="${encoding
 
 test.each([
   ['CSV in UTF-8', utf8('Währung;€'), 'Währung;€'],
-  ['CSV in UTF-8 with its mark', utf8('\uFEFFWährung'), 'Währung'],
+  ['CSV in UTF-8 with a byte order mark', utf8('\uFEFFWährung'), 'Währung'],
   ['CSV in Windows-1252', latin('W\u00e4hrung;\u0080'), 'Währung;€'],
-  ['CSV in UTF-16 with its mark', utf16le('\uFEFFWährung'), 'Währung'],
-  ['XML that declares nothing', utf8('<a>ä</a>'), '<a>ä</a>'],
+  ['CSV in UTF-16 with a byte order mark', utf16le('\uFEFFWährung'), 'Währung'],
+  ['XML without a declaration', utf8('<a>ä</a>'), '<a>ä</a>'],
   ['XML that declares ISO-8859-1', latin(declared('ISO-8859-1')), declared('ISO-8859-1')],
   ['XML that declares ISO-8859-15', latin(declared('ISO-8859-15').replace('ä', '\u00a4')), '€'],
-  ['XML in UTF-16LE without its mark', utf16le(declared('UTF-16')), declared('UTF-16')],
-  ['XML in UTF-16BE with its mark', utf16be(`\uFEFF${declared('UTF-16')}`), declared('UTF-16')],
+  ['XML in UTF-16LE without a byte order mark', utf16le(declared('UTF-16')), declared('UTF-16')],
+  ['XML in UTF-16BE with a byte order mark', utf16be(`\uFEFF${declared('UTF-16')}`), declared('UTF-16')],
   ['nothing', utf8(''), ''],
 ])('decodeText reads %s', (_, bytes, text) => {
   const decoded = decodeText(bytes)
@@ -25,7 +25,7 @@ test.each([
 })
 
 test.each([
-  ['an encoding that nobody knows', utf8(declared('x-none')), 'The encoding x-none is not known.'],
+  ['an unknown encoding', utf8(declared('x-none')), 'The encoding x-none is not known.'],
   [
     'XML that is not in UTF-8, and declares it',
     latin(declared('UTF-8')),

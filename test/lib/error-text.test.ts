@@ -1,4 +1,4 @@
-/** What is told of an error: everything but the values that a failed statement was sent with. */
+/** The text of an error for logs: without the values that a failed statement was sent with. */
 import { expect, test } from 'bun:test'
 import { messageOf, stackOf } from '@/lib/error-text'
 

@@ -1,4 +1,4 @@
-/** IBANs: published examples are read, and a mistyped character is noticed. */
+/** IBANs: published examples are read, and a mistyped character is detected. */
 import { describe, expect, test } from 'bun:test'
 import { parseIban } from '@/lib/iban'
 
@@ -13,7 +13,7 @@ describe('parseIban', () => {
   })
 
   test.each(['', 'GB82', 'GB83WEST12345698765432', 'GB82WEST12345698765423', 'GB82-WEST-1234-5698-7654-32'])(
-    'refuses %p',
+    'parseIban refuses %p',
     (text) => {
       expect(parseIban(text)).toBeUndefined()
     },

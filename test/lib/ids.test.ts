@@ -1,4 +1,4 @@
-/** Identifiers: their alphabet, their evenness, and digests against a known answer. */
+/** Identifiers: their alphabet, their even distribution, and digests compared with known values. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { AssertionError } from '@/lib/assert'

@@ -1,4 +1,4 @@
-/** Replacing one string inside JSON text: what JSON.parse then reads, and that no other byte moves. */
+/** Replacing one string inside JSON text: the parsed result has the new value, and no other byte changes. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { JsonObject, JsonValue } from '@/lib/json'
@@ -89,7 +89,7 @@ describe('replacing a string in JSON', () => {
   test.each([
     ['no such path', '{"a":1}'],
     ['no string there', '{"model":1}'],
-    ['a repeated name that is no string in the end', '{"model":"x","model":1}'],
+    ['a repeated name whose last value is no string', '{"model":"x","model":1}'],
     ['no object', '["model","x"]'],
     ['nothing', ''],
     ['half an object', '{"a":{"model":"y"'],

@@ -1,4 +1,4 @@
-/** Reading JSON without trusting it: what is not parsed, and faults by line and column. */
+/** Reading untrusted JSON: limits before parsing, and errors with line and column. */
 import { describe, expect, spyOn, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { isJsonObject, type JsonValue, PARSED_BOUNDS, parseJson, textOf } from '@/lib/json'
@@ -14,7 +14,7 @@ test('invalid JSON parses to undefined', () => {
   expect(parseJson('{a:1}')).toBeUndefined()
 })
 
-describe('text that is parsed later', () => {
+describe('limits on text before it is parsed', () => {
   const nested = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`
 
   test.each([60_000, 200_000])('nesting of %p is detected without a parse', (levels) => {

@@ -1,4 +1,4 @@
-/** The writer behind the log: order, memory and survival, on real files and pipes. */
+/** The log writer: order, memory, and lines of a process that ends, on real files and pipes. */
 
 import { describe, expect, test } from 'bun:test'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
@@ -92,10 +92,10 @@ describe('the log writer', () => {
     }))
 
   test.each([
-    ['is told to exit', 'process.exit(3)'],
+    ['calls process.exit', 'process.exit(3)'],
     ['throws', "setImmediate(() => { throw new Error('not caught') })"],
     ['rejects', "setImmediate(() => void Promise.reject(new Error('not caught')))"],
-    ['comes to its end', ''],
+    ['ends normally', ''],
   ])('the log writer loses no line of a process that %s', async (_, end) => {
     const child = run(`
       import { createLogWriter, flushOnExit } from '@/lib/log-writer'

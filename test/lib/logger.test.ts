@@ -1,4 +1,4 @@
-/** Log lines: one JSON object each, nothing secret in them, and nothing that a value could do to break out of its line. */
+/** Log lines: one JSON object each, without secrets, and no value can break out of its line. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { createLogger, type LogFields, type LoggerOptions, type LogLevel, type OwnFields } from '@/lib/logger'
@@ -70,7 +70,7 @@ describe('a log line', () => {
     expect(last().email).toBe('a\r\n{"event":"forged"}\u001b[31mred')
   })
 
-  test('a log line survives circular, throwing and huge values', () => {
+  test('circular, throwing and huge values do not prevent a log line', () => {
     const { logger, lines, last } = capture()
     const loop: LogFields = {}
     for (let index = 0; index < 100; index++) loop[`self${index}`] = loop
@@ -112,7 +112,7 @@ describe('a log line with data from our code', () => {
     )
   })
 
-  test('secrets and long texts of foreign data are removed', () => {
+  test('secrets and long texts are removed from data that is not our own', () => {
     const { logger, last } = capture({ redact: createRedactor(['correct-horse-battery']) })
     const model = 'is correct-horse-battery, or sk-proj-abcdefghijklmnop'
     logger.infoOwn('chat', { status: 200 }, { model, reason: 'x'.repeat(1_000_000) })
@@ -174,7 +174,7 @@ describe('redaction', () => {
     ['a basic credential', 'dXNlcjpwYXNzd29yZA==', 'Basic dXNlcjpwYXNzd29yZA=='],
     ['a signed token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'],
     ['a key in a query', 'whatever-it-is', '/v1beta/models?key=whatever-it-is&alt=sse'],
-    ['a password in an address', 'user:hunter2', 'redis://user:hunter2@host:6379'],
+    ['a password in a URL', 'user:hunter2', 'redis://user:hunter2@host:6379'],
     ...secrets.map((secret) => ['a configured secret', secret]),
   ])('redaction removes %s', (_, secret = '', text = `before ${secret} after`) => {
     const { logger, lines, last } = capture({ redact: createRedactor(secrets) })
@@ -184,7 +184,7 @@ describe('redaction', () => {
   })
 
   test.each(['authorization', 'Cookie', 'password', 'api_key', 'apiKey', 'x-provider3-api-key', 'secret'])(
-    'takes out whatever the field %s holds',
+    'redaction removes any value of the field %s',
     (field) => {
       const { logger, last } = capture()
       logger.info('request', { headers: { [field]: 'plain words', accept: 'text/plain' } })

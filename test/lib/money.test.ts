@@ -1,4 +1,4 @@
-/** Money: every sum compared with exact arithmetic on big integers, every text read back as the amount it was. */
+/** Money: every sum equals exact arithmetic on big integers, and every amount is the same after writing and reading. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { AssertionError } from '@/lib/assert'
@@ -140,7 +140,7 @@ describe('prices', () => {
   })
 
   test.each([-0.000001, 0.0000001, 1.0000001, Number.NaN, Number.POSITIVE_INFINITY, 1_000_000.000001])(
-    'refuse %p',
+    'the price %p is refused',
     (usd) => {
       expect(priceToPico(usd)).toBeUndefined()
     },

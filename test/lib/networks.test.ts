@@ -1,4 +1,4 @@
-/** Networks of addresses: read strictly, and asked in either family and notation. */
+/** Address networks: read strictly, and matched in either family and notation. */
 import { describe, expect, test } from 'bun:test'
 import { createNetworks, parseNetwork } from '@/lib/networks'
 

@@ -1,4 +1,4 @@
-/** Tests work that is done at first need: done once where it succeeds, and tried again where it does not. */
+/** Work done at its first use: once if it succeeds, and again if it fails. */
 import { describe, expect, test } from 'bun:test'
 import { once } from '@/lib/once'
 

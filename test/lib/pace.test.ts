@@ -1,4 +1,4 @@
-/** The pace of background work: how long it rests, by how long it has worked. */
+/** The pace of background work: pauses are proportional to the work done. */
 
 import { test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'

@@ -1,4 +1,4 @@
-/** What callers may read of somebody else's words: no secret, by value or by shape, and nothing internal. */
+/** Texts of others that callers may read: without secrets, known or recognized by their form, and without internal data. */
 import { describe, expect, test } from 'bun:test'
 import { redactForCallers } from '@/lib/redact'
 

@@ -1,4 +1,4 @@
-/** Addresses of Sentinels are read as other clients write them, and what is unclear is refused. */
+/** Sentinel URLs: read as by other clients, and refused if ambiguous. */
 import { expect, test } from 'bun:test'
 import { isSentinelUrl, parseSentinelUrl } from '@/lib/sentinel-url'
 
@@ -25,10 +25,10 @@ test.each([
   ['no name', 'redis+sentinel://a:1,b:2'],
   ['no host', 'redis+sentinel:///m'],
   ['an empty host', 'redis+sentinel://a,,b/m'],
-  ['a port beyond all', 'redis+sentinel://a:70000/m'],
-  ['an option nobody knows', 'redis+sentinel://a/m?sentinelPassword=x'],
-  ['an escape that is none', 'redis+sentinel://u:%zz@a/m'],
-  ['a database that is none', 'redis+sentinel://a/m/one'],
+  ['a port out of range', 'redis+sentinel://a:70000/m'],
+  ['an unknown option', 'redis+sentinel://a/m?sentinelPassword=x'],
+  ['an invalid escape', 'redis+sentinel://u:%zz@a/m'],
+  ['an invalid database', 'redis+sentinel://a/m/one'],
 ])('the Sentinel URL %s is refused', (_name, url) => {
   expect(isSentinelUrl(url)).toBe(true)
   expect(parseSentinelUrl(url)).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Tests the background worker: its pauses, its failures and its end, by a clock that the test moves. */
+/** The background worker: pauses, failures and stop, on a simulated clock. */
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { createWorkerLoop, jittered, type WorkerLoopOptions } from '@/lib/worker-loop'
@@ -63,7 +63,7 @@ describe('a worker loop', () => {
     expect(rounds()).toBe(2)
   })
 
-  test('a worker loop survives failures, counts successive ones, and pauses longer', async () => {
+  test('a worker loop continues after failures, counts successive ones, and pauses longer', async () => {
     const failures: number[] = []
     const outcomes = ['fails', 'fails', 'works', 'fails', 'works']
     const { worker, rounds } = watch({

@@ -1,4 +1,4 @@
-/** That the list of what is shared is the one that people read. */
+/** SECURITY.md lists the same shared resources as the code. */
 import { expect, test } from 'bun:test'
 import { NEIGHBOURS } from '@test/fuzz/bad-neighbours'
 import { SHARED, type SharedResource } from '@/limits/shared-resources'

@@ -1,4 +1,4 @@
-/** docs/COMPATIBILITY.md says what the cases declare, and the cases are worth declaring. */
+/** docs/COMPATIBILITY.md shows what the cases declare, and the cases cover every pair. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { FORMAT_NAMES } from '@/chat/format-name'

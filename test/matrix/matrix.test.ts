@@ -1,6 +1,6 @@
 /**
- * Every case between every pair of formats, in every mode: a real client, a scripted provider, a real ledger.
- * Takes long: thousands of requests by real clients.
+ * Every case between every pair of formats, in every mode: a real client, a scripted provider, a real ledger. Slow:
+ * thousands of requests.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { GROUPS } from './cases/index'

@@ -1,7 +1,6 @@
 /**
- * Signatures on their way back: whoever signed a thought or a call gets the proof with the tools' results, through every client
- * format, whether the client keeps it or not; and nobody else ever sees it.
- * Takes long: every client library against every provider format.
+ * Signatures in tool loops: only the provider that signed reasoning or a call gets the signature back, through every
+ * client format. Slow: every library with every provider format.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TestGateway } from '@test/support/gateway'

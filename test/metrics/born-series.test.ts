@@ -1,4 +1,4 @@
-/** Series that can be named are there at zero before anything has happened, for the catalogue of the moment. */
+/** Metric series whose labels are known in advance exist at zero before any traffic, for the current catalogue. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'

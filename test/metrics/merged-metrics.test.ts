@@ -1,4 +1,4 @@
-/** Metrics of several processes put together: sums that only rise, gauges by their rule, and a rule for every gauge. */
+/** Metrics of several processes merged: counters that never fall, and a merge rule for every gauge. */
 import { describe, expect, test } from 'bun:test'
 import { startGateway } from '@test/support/gateway'
 import { loadCatalog } from '@/catalog/catalog'

@@ -1,4 +1,4 @@
-/** /metrics end to end: a scripted request changes exactly the series that it should, and nothing secret or unbounded gets in. */
+/** /metrics of a whole gateway: a request changes exactly its series, and labels contain no secret or unbounded value. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -165,7 +165,7 @@ test('metrics show the state of the books in Prometheus’ format, without a cre
   }, 'the history to catch up')
 })
 
-test('tokens of a class without a price raise the alert, streamed or not', async () => {
+test('tokens of a class without a price are counted in the metric of the alert, streamed or not', async () => {
   const pattern = /^svc_unknown_usage_total/
   const completion = chatCompletion('Hello')
   const before = await scrape()
@@ -195,7 +195,7 @@ test('repaired answers are counted once per field', async () => {
   }, 'the repairs to be counted')
 })
 
-test('attempts are counted by provider and outcome, and a refused provider key raises the alert', async () => {
+test('attempts are counted by provider and outcome, and a refused provider key in the metric of the alert', async () => {
   const attempt = (outcome: string) => `svc_upstream_attempts_total{provider="provider1",outcome="${outcome}"}`
   const pattern = /^svc_(upstream_attempts|provider_key_refused)_total/
   gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))

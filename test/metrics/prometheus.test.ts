@@ -1,4 +1,4 @@
-/** The metrics alone: routing events, flags of the ledger, drift, and the label that tells processes apart. */
+/** The metrics module: routing events, ledger flags, violations, and the label of processes. */
 import { expect, test } from 'bun:test'
 import { testLine } from '@test/gateway/answer-parts'
 import { loadCatalog } from '@/catalog/catalog'

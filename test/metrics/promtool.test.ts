@@ -1,4 +1,4 @@
-/** What Prometheus' own checker says of all that is told: names, types, units and help of every metric. */
+/** Prometheus' own checker accepts all metrics: names, types, units and help texts. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { promtool } from '@test/support/promtool'

@@ -1,4 +1,4 @@
-/** How the stores answer is told of every call: by operation of Redis, by pool of Postgres, and where they are gone. */
+/** Metrics of the stores: calls by Redis operation, pools of Postgres, and failures. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { startRedis, type TestServer } from '@test/support/stores'

@@ -1,8 +1,8 @@
-/** What the event loop took up last, and who is told of the next. */
+/** The last work of the event loop, and the notice of the next work. */
 import { expect, test } from 'bun:test'
 import { lastWorkMs, longestWorkSince, noteWork, onNextWork } from '@/metrics/work-log'
 
-test('a waiting worker gets the next job once', () => {
+test('a listener for the next work of the event loop is called once', () => {
   const startedMs = performance.now()
   let told = 0
   onNextWork(() => void told++)

@@ -1,4 +1,4 @@
-/** Bug 4 of peers: some route, an unknown model, or the first request of somebody new, passes without a budget being asked. */
+/** Bug 4 of similar products: a route, an unknown model or a new account passes without a budget check. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FORMATS } from '@test/gateway/scripted-models'
 import { startGateway, type TestGateway } from '@test/support/gateway'

@@ -1,4 +1,4 @@
-/** Bug 1 of peers: requests that arrive together all see the same balance, or the same budget, and all spend it. */
+/** Bug 1 of similar products: concurrent requests all see the same balance or budget, and all spend it. */
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'

@@ -1,4 +1,4 @@
-/** Bug 10 of peers: the database is part of every request, so that its faults are the service's, and readiness tells nothing. */
+/** Bug 10 of similar products: each request needs the database, so that its faults stop the service, and readiness does not show it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { startPostgres, type TestServer } from '@test/support/stores'

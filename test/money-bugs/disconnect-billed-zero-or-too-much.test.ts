@@ -1,4 +1,4 @@
-/** Bug 2 of peers: a client that leaves, or a stream that is cut, is billed nothing, or the whole reservation. */
+/** Bug 2 of similar products: a client that disconnects, or a stream that breaks, is billed nothing or the whole reservation. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -31,7 +31,7 @@ type Case = {
 const INPUT = 1 * PRICE.input
 const CASES: readonly Case[] = [
   {
-    name: 'a client that leaves after twenty words pays for them and the input, and far less than was held',
+    name: 'a client that disconnects after twenty words pays for these and the input, far less than the hold',
     before: words(WORDS) + data(chatChunk({ content: 'last' })),
     until: 'last',
     end: (_, controller) => controller.abort(),
@@ -39,7 +39,7 @@ const CASES: readonly Case[] = [
     most: 4 * WORDS * PRICE.output,
   },
   {
-    name: 'a client that leaves after the usage pays exactly that',
+    name: 'a client that disconnects after the usage pays exactly the usage',
     before: words(WORDS) + data(chatChunk({}, 'stop')) + data(usageChunk(usageOf(9, 33))),
     until: 'prompt_tokens',
     end: (_, controller) => controller.abort(),
@@ -47,7 +47,7 @@ const CASES: readonly Case[] = [
     most: 9 * PRICE.input + 33 * PRICE.output,
   },
   {
-    name: 'a stream that its provider cuts is paid for as far as it came',
+    name: 'a stream that its provider cuts costs the relayed part',
     before: words(WORDS) + data(chatChunk({ content: 'last' })),
     until: 'last',
     end: (live) => live.error(),

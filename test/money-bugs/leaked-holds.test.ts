@@ -1,4 +1,4 @@
-/** Bug 3 of peers: holds that some exit path forgets pile up until a budget that is not spent counts as exceeded. */
+/** Bug 3 of similar products: holds that an exit path forgets add up until an unspent budget counts as exceeded. */
 
 import { afterAll, beforeAll, test } from 'bun:test'
 import { type ScriptedModels, silence, soundAnswer, startScriptedModels, status } from '@test/gateway/scripted-models'

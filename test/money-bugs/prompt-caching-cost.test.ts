@@ -1,4 +1,4 @@
-/** Bug 8 of peers: cached input is counted twice, or at the full price, because formats disagree on what it is part of. */
+/** Bug 8 of similar products: cached input is counted twice or at full price, because formats count it differently. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { FORMATS, type FormatName, type ScriptedModels, startScriptedModels } from '@test/gateway/scripted-models'
 import { costOf, PRICE, recorded } from './support'

@@ -1,4 +1,4 @@
-/** Bug 5 of peers: a stream that fails is not taken over, or ends as if it were whole; and somebody pays for both. */
+/** Bug 5 of similar products: no fallback for a failed stream, a cut stream that looks complete, or a charge for both. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ScriptedModels, startScriptedModels, status } from '@test/gateway/scripted-models'
 import { chatChunk, chatStream, eventStream, usageOf } from '@test/support/upstream'

@@ -1,4 +1,4 @@
-/** Bug 6 of peers: tool calls break between formats, and what breaks is not counted. */
+/** Bug 6 of similar products: tool calls break between formats, and broken ones are not counted. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { FORMATS, type ScriptedModels, startScriptedModels } from '@test/gateway/scripted-models'
 import { chatChunk, eventStream } from '@test/support/upstream'
@@ -38,7 +38,7 @@ test.each(LANES)(
   },
 )
 
-test('arguments that were relayed before a stream broke are charged', async () => {
+test('tool arguments that were relayed before a stream broke are charged', async () => {
   const piece = { index: 0, function: { arguments: '"a long piece of arguments",' } }
   const begin = { index: 0, id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '[' } }
   const model = world.modelWith('chat-completions', () =>

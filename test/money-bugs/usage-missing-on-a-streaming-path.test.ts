@@ -1,4 +1,4 @@
-/** Bug 9 of peers: on one of the streaming paths no usage is found, and the answer is free. */
+/** Bug 9 of similar products: one of the streaming paths finds no usage, and the answer is free. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { FORMATS, type ScriptedModels, startScriptedModels } from '@test/gateway/scripted-models'
 import { costOf, PRICE, recorded } from './support'

@@ -1,4 +1,4 @@
-/** Bug 7 of peers: a client that speaks another format than the model is shown a usage of nothing, or finds no way to count. */
+/** Bug 7 of similar products: a client of another format than the model sees zero usage, or cannot count tokens. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { FORMATS, type ScriptedModels, startScriptedModels } from '@test/gateway/scripted-models'
 import { costOf, recorded, spentAtRest } from './support'

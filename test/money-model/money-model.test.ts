@@ -1,4 +1,4 @@
-/** Two gateways do with money what the model does: some sequences, the same ones in every run. `thousands/` plays many more. */
+/** Two gateways handle money as the model does: some sequences with a fixed seed. `thousands/` runs many more. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startRedis, type TestServer } from '@test/support/stores'
 import type { Operation } from './operations'

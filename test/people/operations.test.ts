@@ -1,4 +1,4 @@
-/** Declared operations: each is served everywhere that its declaration says, and what it changes is in the audit log under its name. */
+/** Declared operations: each is served everywhere that its declaration says, and audited under its name. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { run as runCommand } from '@test/cli/run'
 import { makeManagementKey } from '@test/console/http/management/caller'

@@ -1,4 +1,4 @@
-/** A label, a help text, a refusal and a limit of a field stand once: in the table of its subject. */
+/** Each label, help text, refusal and limit of a field is written once, in the table of its subject. */
 import { expect, test } from 'bun:test'
 import { BUDGET_FIELDS } from '@/people/budgets/fields'
 import { FIELD_ROWS, KEY_NAME, MAX_KEY_LIMIT, MAX_USD_CHARS, POLICY_ROWS } from '@/people/keys/fields'

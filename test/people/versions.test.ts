@@ -1,4 +1,4 @@
-/** Changes that name the version they began with: a newer version is not overwritten, and the refusal has what is there now. */
+/** Changes that name the version they are based on: a newer version is not overwritten, and the refusal contains it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { fillPath } from '@test/console/http/routes'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -104,7 +104,7 @@ test.each(VERSIONED)('$name without a version, or with the version *, overwrites
   expect((await send(method, pathOf(operation), second, '*')).status).toBe(200)
 })
 
-test('using or deactivating a key makes no newer version of it', async () => {
+test('using or deactivating a key does not change the version of the key', async () => {
   const path = `${ACCOUNT_PREFIX}/keys/${keyId}`
   const { etag } = await send('GET', path)
   await gateway.apiKeys.deactivate(keyId)

@@ -1,4 +1,4 @@
-/** The catalogue that comes with the gateway, held against public prices: nothing has vanished, retires or is sold at a loss. */
+/** The default catalogue compared with public prices: no model vanished, retires soon or is sold at a loss. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Catalog, Model } from '@/catalog/types'
@@ -112,7 +112,7 @@ describe('findings of the comparison with public prices', () => {
     expect(rising).toContainEqual(expect.stringMatching(/^output: \$10, listed \$1\.2 from 2026-07-30$/))
   })
 
-  test('the comparison finds a context length above the listed one, and reports one below', () => {
+  test('the comparison reports a context length above the listed one as a fault, and one below as a note', () => {
     expect(
       compareCatalog(
         withAlpha(() => ({ contextLength: 2_000_000 })),

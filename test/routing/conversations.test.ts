@@ -1,4 +1,4 @@
-/** Conversations with a tier, turn by turn: which model answers each, and what the caller is told. */
+/** Conversations with a tier, turn by turn: the model of each turn, and the explanation to the caller. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { ChatRequest, Turn } from '@/chat/request'

@@ -1,4 +1,4 @@
-/** Our own prompts stay many and balanced, and the scorer, which was not trained on one of them, keeps telling easy from hard. */
+/** Our evaluation prompts are many and balanced, and the scorer, not trained on them, separates easy from hard. */
 import { describe, expect, test } from 'bun:test'
 import { difficultyClass } from '@/routing/plan/choose'
 import { difficultyOf } from '@/routing/plan/difficulty'

@@ -1,4 +1,4 @@
-/** The router as the rest of the gateway sees it: two of them, sharing what they learn. */
+/** The router's interface to the rest of the gateway: two routers that share what they learn. */
 
 import { describe, expect, test } from 'bun:test'
 import type { Catalog } from '@/catalog/types'
@@ -43,7 +43,7 @@ async function failOnce(router: Router, request: ChatRequest, status: number): P
 const NAMED = requestOf({ model: 'svc/small', fallback: ['svc/large'] })
 
 describe('several gateways', () => {
-  test('an open circuit of one gateway applies at the other, until the first closes it', async () => {
+  test('an open circuit of one gateway applies at another, until the first gateway closes it', async () => {
     const clock = manualClock()
     const health = sharedHealth(clock)
     const [first, second] = [routerOf(clock, health.join('a')), routerOf(clock, health.join('b'))]

@@ -1,6 +1,6 @@
 /**
- * A storm in simulated time: of three providers one fails every call and another is slow. Bounds on success, attempts and
- * added latency, as docs/ROUTING.md states them.
+ * High load in simulated time, with one of three providers dead and one slow. Limits success, attempts and added
+ * latency as docs/ROUTING.md states.
  */
 import { describe, expect, test } from 'bun:test'
 import { providerError } from '@/formats/provider-error'

@@ -1,4 +1,4 @@
-/** A run of tests that is killed leaves no gateway, Redis, Postgres or Chromium behind, and says how far it came where it can. */
+/** A killed test run leaves no gateway, Redis, Postgres or Chromium behind, and reports its progress if it can. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** `--delays`: what is late arrives whole and in its order, in a process of its own. */
+/** `--delays`: delayed data arrives complete and in order, tested in its own process. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { OUR_ENVIRONMENT } from '@test/support/bare-environment'

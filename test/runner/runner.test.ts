@@ -1,4 +1,4 @@
-/** The parts of the suite, what files need of the machine, and what a run says in the end. */
+/** The parts of the test suite, the programs that files need, and the summary of a run. */
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -58,7 +58,7 @@ describe('the parts of a run', () => {
 })
 
 describe('the order of a run', () => {
-  test('the order starts the longest files first, and every file is in it', () => {
+  test('the order starts the longest files first, and contains every file', () => {
     expect(LONGEST.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
     const [first = '', second = ''] = LONGEST
     const { files } = JSON.parse(startOrder(['test/a.test.ts', second, first])) as { files: Record<string, number> }

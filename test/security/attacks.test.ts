@@ -1,4 +1,4 @@
-/** Attacks that have worked against gateways like this one, carried out against a running one. Each is named by its advisory. */
+/** Known attacks on gateways, carried out against a running one. Each is named by its advisory. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { crc32 } from 'node:zlib'
 import { dashboardRoutesOf, fillPath } from '@test/console/http/routes'
@@ -169,7 +169,7 @@ describe('CVE-2026-42208: SQL in place of a key', () => {
 
 describe('CVE-2026-49468, CVE-2026-48710: a Host header that names another path', () => {
   test.each(['evil.test', 'localhost/healthz?', 'x@localhost', 'localhost:99999', '..', 'localhost#/docs'])(
-    'S7: opens nothing: %s',
+    'S7: a Host header that names another path opens nothing: %s',
     async (host) => {
       for (const [method, path] of [
         ['GET', '/dashboard/api/a/:accountId/keys'],

@@ -1,4 +1,4 @@
-/** That the numbers which docs/SECURITY.md gives are those of the code. That the code keeps to them, its own tests show. */
+/** The numbers in docs/SECURITY.md equal those in the code. Other tests check that the code keeps to them. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -49,10 +49,10 @@ const CLAIMS: readonly [name: string, claim: string][] = [
   ['stored items', `names at most ${n(MAX_REFERENCES)} stored items`],
   ['long conversations', `From ${LARGE_BYTES / KIB} KiB on, a stored conversation is read only if`],
   [
-    'kept answers',
+    'stored answers',
     `in Redis for ${KEEP_MS / 3_600_000} hours, for keys of the same account. They outlive a \`DELETE\` of the response. An answer may have ${MAX_ANSWER_BYTES / MIB} MiB`,
   ],
-  ['kept answers in a full store', `an answer may have ${LEAST_ACCOUNT_BYTES / KIB} KiB; beyond three quarters none`],
+  ['stored answers in a full store', `an answer may have ${LEAST_ACCOUNT_BYTES / KIB} KiB; beyond three quarters none`],
   ['keys in a full store', `fewer beyond half of \`REDIS_FULL_PERCENT\`, ${n(LEAST_CLAIMS)} beyond three quarters`],
   [
     'silent connections',
@@ -66,9 +66,9 @@ const CLAIMS: readonly [name: string, claim: string][] = [
   ['large bodies', `A body above ${LARGE_BYTES / KIB} KiB, and any body`],
   ['steps of large bodies', `a processing step of a body above ${OWN_TURN_BYTES / KIB} KiB`],
   ['passwords', `**Passwords** have ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters`],
-  ['who is known', `within ${KNOWN_SECONDS / 86_400} days from the same address`],
+  ['known clients', `within ${KNOWN_SECONDS / 86_400} days from the same address`],
   ['webhooks', `at most ${MAX_WEBHOOK_BYTES / KIB} KiB and ${WEBHOOK_TOLERANCE_SECONDS} seconds old`],
-  ['waiting in line', `behind at most ${constant('accounts/passwords.ts', 'MAX_WAITING')} others`],
+  ['waiting requests', `behind at most ${constant('accounts/passwords.ts', 'MAX_WAITING')} others`],
 ]
 
 const security = readFileSync(join(ROOT, 'docs', 'SECURITY.md'), 'utf8').replace(/\s+/g, ' ')

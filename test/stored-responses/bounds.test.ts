@@ -1,4 +1,4 @@
-/** What a request may have read for it, and what may be stored for nothing: bounded before anything is read, however it is asked for. */
+/** Limits on stored input that a request names and on what may be stored for free: checked before anything is read. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { GatewayError } from '@/chat/error'
@@ -155,7 +155,7 @@ describe('the stored part of a request', () => {
 
   test.each<[string, JsonObject]>([
     ['an item', { role: 'user', content: 'Hi', junk }],
-    ['an id that is none', { role: 'user', content: 'Hi', id: junk }],
+    ['an invalid id', { role: 'user', content: 'Hi', id: junk }],
     ['a status', { role: 'user', content: 'Hi', status: junk }],
     ['a part', { role: 'user', content: [{ type: 'input_text', text: 'Hi', junk }] }],
     [

@@ -1,6 +1,6 @@
 /**
- * The promise of `store: false`, at providers of every format: of what was said, nothing is left in Redis, in Postgres, in the
- * log or in the metrics. What is stored is in the places of stored answers only, and gone with them.
+ * The promise of `store: false`, at providers of every format: no content is left in Redis, Postgres, log or metrics.
+ * Stored content is in its own places only, and deleted with the answer.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'

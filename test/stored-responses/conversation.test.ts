@@ -1,4 +1,4 @@
-/** What a request builds on: chains of answers and items that are only named, whole or refused, whatever ids are sent. */
+/** What a request continues: chains of stored answers and named items, complete or refused, for any ids. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spend } from '@test/support/delays'
@@ -34,7 +34,7 @@ describe('a chain', () => {
     return ids
   }
 
-  test('a chain of fifty answers is complete, from copies and history', async () => {
+  test('a chain of fifty stored answers is complete, from copies and history', async () => {
     const accountId = await world.account()
     const ids = await chainOf(accountId, 50)
     const expected = Array.from({ length: 50 }, (_, link) => [`in ${link}`, `out ${link}`]).flat()
@@ -91,7 +91,7 @@ describe('a chain', () => {
     expect(isDeleted).toBe(true)
   })
 
-  test('a chain that is too long is refused before it is read', async () => {
+  test('a chain of stored answers that is too long is refused before it is read', async () => {
     const accountId = await world.account()
     const head = await world.answer(accountId, { input: 'x' })
     await isWritten(head.id)
@@ -176,9 +176,9 @@ describe('ids that the gateway did not make', () => {
     ['a path', '../../etc/passwd'],
     ['a million characters', 'x'.repeat(1_000_000)],
     ['another name of the store', 'item:msg_1'],
-    ['the note that all is deleted', 'all:deleted'],
+    ['the mark that everything is deleted', 'all:deleted'],
     ['nothing', ''],
-    ['a prototype', '__proto__'],
+    ['a prototype property', '__proto__'],
     ['a NUL', 'resp_\u0000'],
   ])('a foreign id finds nothing: %s', async (_, id) => {
     expect(await refusal(world.store.find(owner, id))).toMatchObject({ status: 404 })

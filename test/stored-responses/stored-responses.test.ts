@@ -1,4 +1,4 @@
-/** Stored answers: what a request builds on is found by its own account and by nobody else; what is not stored says so. */
+/** Stored answers: found only by their own account; an answer that is not stored says so. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { MAX_STORED_BYTES } from '@/stored-responses/limits'
@@ -100,8 +100,8 @@ describe('a stored answer', () => {
 
 describe('answers that are not stored', () => {
   test.each([
-    ['by its caller’s wish', { store: false, input: 'Hello' }],
-    ['for its size', { input: 'x'.repeat(MAX_STORED_BYTES + 1) }],
+    ['an answer whose caller does not want it stored', { store: false, input: 'Hello' }],
+    ['an answer that is too large', { input: 'x'.repeat(MAX_STORED_BYTES + 1) }],
   ])('%s is not stored: the answer says so, and its id is unknown', async (_, body) => {
     const accountId = await world.account()
     const { id, told } = await world.answer(accountId, body)
@@ -117,7 +117,7 @@ describe('answers that are not stored', () => {
     expect(await refusal(world.store.find(accountId, id))).toMatchObject({ status: 404 })
   })
 
-  test('a failed answer is not stored; an answer shortened by its limit is', async () => {
+  test('a failed answer is not stored; an answer shortened by its limit is stored', async () => {
     const accountId = await world.account()
     const { keep } = await world.resume(accountId, { input: 'Hello' })
     const failed = lastWordsOf({ id: 'resp_failed', status: 'failed', output: [] })

@@ -1,4 +1,4 @@
-/** How stored answers reach Postgres: whatever their account has chosen meanwhile, however much it has, whichever store fails. */
+/** Writing stored answers to Postgres: with changed account settings, large amounts, and failing stores. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { SHARED } from '@/limits/shared-resources'
@@ -114,7 +114,7 @@ describe('an account’s storage setting', () => {
 })
 
 describe('failing stores of answers', () => {
-  test('failing copies delay the answer, but lose nothing', async () => {
+  test('if copies cannot be written, the answer is delayed, but nothing is lost', async () => {
     const broken = await startStore({
       databaseUrl: world.databaseUrl,
       copies: () => ({

@@ -1,4 +1,4 @@
-/** What comes into the project from elsewhere: pinned exactly, old enough, licensed, and run at install only where it is trusted. */
+/** Dependencies: pinned exactly, at least a week old, with a known licence, and install scripts only of trusted packages. */
 import { expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * What is said leaves the gateway for a model and for nobody else: with a word of its own in the prompt, the tools, the answer, the
- * headers and the key, a collector is never sent one of them; and where content is switched on, only what is content.
+ * Content in telemetry: with content export off, no marked word of prompt, tools, answer, headers or key reaches a
+ * collector; with it on, only content does.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { answerAs, sellAllFormats } from '@test/stored-responses/providers'
@@ -177,7 +177,7 @@ describe('content export on', () => {
     },
   )
 
-  test('of a too long conversation only the newest messages are exported', async () => {
+  test('only the newest messages of a very long conversation are exported', async () => {
     world.forget()
     const turns = Array.from({ length: 90 }, (_, index) => ({
       role: index % 2 ? 'assistant' : 'user',

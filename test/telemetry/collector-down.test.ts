@@ -1,4 +1,4 @@
-/** A collector that is dead, silent or refuses costs spans: no request waits, memory is bounded, what was lost is counted, a stop ends. */
+/** A collector that is unreachable, silent or refuses: spans are lost and counted, no request waits, memory is bounded. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'

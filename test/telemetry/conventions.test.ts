@@ -1,4 +1,4 @@
-/** Names and numbers beside those that OpenTelemetry publishes: attributes, metrics, buckets, and what Prometheus reads of the same. */
+/** Telemetry compared with OpenTelemetry's published conventions: attributes, metrics, buckets, and the same values as in Prometheus. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { isDeepStrictEqual } from 'node:util'
 import * as stable from '@opentelemetry/semantic-conventions'

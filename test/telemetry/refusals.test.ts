@@ -1,4 +1,4 @@
-/** What a collector is told of requests that get no answer: who and why, by our words, and nothing of what was asked. */
+/** Telemetry of refused requests: account and reason in our own words, and no content. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'

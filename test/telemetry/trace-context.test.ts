@@ -1,4 +1,4 @@
-/** A caller's trace goes on through the gateway, and to providers only as far as the operator lets it. */
+/** A caller's trace continues in the gateway, and reaches providers only as the operator allows. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { chatCompletion } from '@test/support/upstream'
 import { startTracedGateway, type TracedGateway } from './traced-gateway'

@@ -1,4 +1,4 @@
-/** What a collector is told of one request, however it ends: a span for it, and under it one for each step and each call. */
+/** The spans of one request, however it ends: one for the request, and below it one for each step and each call. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sellEmbeddings } from '@test/gateway/embed/providers'
@@ -118,7 +118,7 @@ describe('the spans of an answer', () => {
     expect(all).toHaveLength(5)
   })
 
-  test('a stream’s span ends with its last chunk, and has the time of the first', async () => {
+  test('a stream’s span ends with its last chunk, and has the time of the first chunk', async () => {
     const live = liveStream()
     respond(() => live.response)
     const pending = world.post('/v1/chat/completions', { ...BODY, stream: true })

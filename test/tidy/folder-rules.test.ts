@@ -1,4 +1,4 @@
-/** The rules of folders against small samples: a test that has lost its subject, a full drawer, a name that is there twice. */
+/** The folder rules on small samples: a test without its subject, a folder with too many files, a similar name twice. */
 import { describe, expect, test } from 'bun:test'
 import { checkMirror, checkNames } from './folder-rules'
 
@@ -15,7 +15,7 @@ describe('test folders mirror src/', () => {
   })
 
   test.each([['test/money/money.test.ts'], ['test/lib/money/money.test.ts'], ['test/matrices/a.test.ts']])(
-    'shows that %s has none',
+    'a test without a subject in src/ is found: %s',
     (path) => {
       expect(checkMirror([...paths, path], ['matrix'])).toHaveLength(1)
     },

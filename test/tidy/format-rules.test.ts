@@ -1,4 +1,4 @@
-/** The rule of formats against small samples: whatever a fourth format would have to touch is found, labels are not. */
+/** The format rule on small samples: each mention that a new format would have to change is found, labels are not. */
 import { describe, expect, test } from 'bun:test'
 import { checkFormats } from './format-rules'
 import { readSource } from './source'

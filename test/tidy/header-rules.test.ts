@@ -1,4 +1,4 @@
-/** The rules of headers against small samples: what says nothing, or what another file says, is found. */
+/** The header rules on small samples: sentences that are too short or used twice are found. */
 import { describe, expect, test } from 'bun:test'
 import { checkHeader, checkTwins } from './header-rules'
 import { readSource } from './source'

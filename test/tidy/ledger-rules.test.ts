@@ -1,4 +1,4 @@
-/** The rule of the ledger's names against small samples. */
+/** The rule about names of Redis keys, on small samples. */
 import { describe, expect, test } from 'bun:test'
 import { checkLedgerAssembly, checkLedgerNames } from './ledger-rules'
 import { readSource } from './source'

@@ -1,4 +1,4 @@
-/** The rules of Lua parts against small samples: each must be able to fail, and to let good scripts pass. */
+/** The rules for Lua scripts on small samples: each rule can fail, and accepts good scripts. */
 import { describe, expect, test } from 'bun:test'
 import { checkParts, type LuaFile, type TypeScriptFile } from './lua-rules'
 

@@ -1,4 +1,4 @@
-/** The rule of mentions against small samples: what is ours and gone is found, what is none of ours is left alone. */
+/** The rule about paths in documents, on small samples: missing paths of ours are found, other paths are ignored. */
 import { describe, expect, test } from 'bun:test'
 import { checkComments, checkDocument } from './path-rules'
 

@@ -1,4 +1,4 @@
-/** The structure rules against small samples: each must be able to fail, and to let good code pass. */
+/** The structure rules on small samples: each rule can fail, and accepts good code. */
 import { describe, expect, test } from 'bun:test'
 import { checkImportsBeside, MAY_IMPORT_BESIDE } from './beside-rules'
 import { checkImports, MAY_IMPORT } from './import-rules'
@@ -180,9 +180,9 @@ describe('rules of style', () => {
   })
 
   test.each([
-    ['the environment', 'const port = process.env.PORT\n'],
-    ['the environment by another name', 'const port = Bun.env.PORT\n'],
-    ['the environment of the module', 'const port = import.meta.env.PORT\n'],
+    ['reading the environment', 'const port = process.env.PORT\n'],
+    ['reading the environment by another name', 'const port = Bun.env.PORT\n'],
+    ['reading the environment of the module', 'const port = import.meta.env.PORT\n'],
     ['unfinished work', '// TODO later\n'],
     ['a silenced type error', '// @ts-expect-error wrong\n'],
     ['a silenced lint', '// biome-ignore lint: no\n'],
@@ -227,7 +227,7 @@ describe('rules of style', () => {
     ])
   })
 
-  test('the style rules count each test of a chapter by itself', () => {
+  test('the style rules count each test of a describe block by itself', () => {
     const chapter = (head: string) => `${head} () => {\n${'  work()\n'.repeat(69)}})\n`
     for (const head of ["describe('money',", "describe.each(['a', 'b'])('%s',"]) {
       expect(style(chapter(head), 'test/lib/sample.test.ts')).toEqual([])

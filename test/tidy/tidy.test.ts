@@ -1,7 +1,4 @@
-/**
- * The structure of our trees as a test: who imports whom, what nobody uses, sizes, headers, syntax, scripts, migrations.
- * Takes long: it parses every source of every tree.
- */
+/** The structure of all source trees: imports, unused code, sizes, headers, syntax, scripts, migrations. Slow: it parses every source. */
 import { describe, expect, test } from 'bun:test'
 import { basename, join } from 'node:path'
 import { SCRIPTS } from '@/ledger/scripts/scripts'

@@ -1,4 +1,4 @@
-/** One call to a provider: what it is told, how its answer is read within limits, and how the call ends. */
+/** One call to a provider: the request, the limits on reading the answer, and the end of the call. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import type { Socket } from 'bun'

@@ -1,4 +1,4 @@
-/** The address and the headers of a call, format by format: who calls is said in the format's way, and nothing overrules it. */
+/** The URL and headers of a call, for each format: the key is sent in the format's own way, and nothing overrides it. */
 import { describe, expect, test } from 'bun:test'
 import { providerOf, targetOf } from '@test/routing/world'
 import type { Provider } from '@/catalog/types'

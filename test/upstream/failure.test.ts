@@ -1,4 +1,4 @@
-/** What a caller is told of a provider's refusal: the right kind and status, and none of the provider's secrets. */
+/** What a caller is told of a provider's error: the right kind and status, and no secret of the provider. */
 import { describe, expect, test } from 'bun:test'
 import { providerOf } from '@test/routing/world'
 import type { ErrorKind, GatewayError } from '@/chat/error'

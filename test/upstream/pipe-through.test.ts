@@ -1,4 +1,4 @@
-/** An answer that flows through a pipe: no byte is lost whoever leaves when, and silence counts only against who is waited for. */
+/** An answer that flows through a pipe: no byte is lost whoever disconnects, and only a waiting read counts silence. */
 import { afterEach, expect, test } from 'bun:test'
 import { spend } from '@test/support/delays'
 import { until } from '@test/support/until'

@@ -1,4 +1,4 @@
-/** What providers without a dialect are sent, byte for byte: nothing that clouds need may change it. */
+/** Requests to providers without a dialect, byte for byte: the code for clouds does not change them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { FormatName } from '@/chat/format-name'
 import { callUpstream } from '@/upstream/client'

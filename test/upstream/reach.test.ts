@@ -1,4 +1,4 @@
-/** The connect timeout: an address that swallows packets ends the wait; one that answers, however late, does not. */
+/** The connect timeout: an address that drops packets ends the wait; one that answers, however late, does not. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { soundAnswer, startScriptedModels } from '@test/gateway/scripted-models'

@@ -1,4 +1,4 @@
-/** What is read of a provider's error answer: its words within limits, and when it wants to be asked again. */
+/** Reading a provider's error response: its text within limits, and its waiting time. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import type { ProviderError } from '@/chat/provider-error'
@@ -83,10 +83,10 @@ describe('the provider’s waiting time', () => {
     ['parts of a second', { 'retry-after': '0.5' }, 0.5],
     ['milliseconds', { 'retry-after-ms': '1500' }, 1.5],
     ['milliseconds before seconds', { 'retry-after-ms': '1500', 'retry-after': '7' }, 1.5],
-    ['seconds where the milliseconds are nonsense', { 'retry-after-ms': 'soon', 'retry-after': '7' }, 7],
+    ['the seconds if the milliseconds are invalid', { 'retry-after-ms': 'soon', 'retry-after': '7' }, 7],
     ['at most an hour', { 'retry-after': '86400' }, 3_600],
     ['at most an hour in milliseconds', { 'retry-after-ms': '86400000' }, 3_600],
-    ['a date that is over', { 'retry-after': inSeconds(-60) }, 0],
+    ['a date in the past', { 'retry-after': inSeconds(-60) }, 0],
     ['a date far away', { 'retry-after': inSeconds(86_400) }, 3_600],
   ] as [string, Record<string, string>, number][])('the waiting time is read: %s', async (_, headers, seconds) => {
     expect((await refusalTo(whole(429, errorBody(), headers))).retryAfterSeconds).toBe(seconds)
@@ -125,12 +125,12 @@ describe('remaining limits in headers', () => {
   })
 
   test.each([
-    ['nothing of the tokens', openAi(499, 0), { left: 'nothing', retryAfterSeconds: 66.5 }],
-    ['next to nothing of them', openAi(499, 299), { left: 'nothing', retryAfterSeconds: 66.5 }],
-    ['nothing of the requests', openAi(0, 30_000), { left: 'nothing', retryAfterSeconds: 0.12 }],
+    ['no tokens remain', openAi(499, 0), { left: 'nothing', retryAfterSeconds: 66.5 }],
+    ['almost no tokens remain', openAi(499, 299), { left: 'nothing', retryAfterSeconds: 66.5 }],
+    ['no requests remain', openAi(0, 30_000), { left: 'nothing', retryAfterSeconds: 0.12 }],
     ['something', openAi(499, 300), { left: 'something' }],
     [
-      'nothing, and when to come again',
+      'nothing remains, with a time for a retry',
       {
         'anthropic-ratelimit-input-tokens-remaining': '0',
         'anthropic-ratelimit-requests-remaining': '7',
@@ -139,8 +139,8 @@ describe('remaining limits in headers', () => {
       { left: 'nothing', retryAfterSeconds: 7 },
     ],
     ['something', { 'anthropic-ratelimit-tokens-remaining': '9000' }, { left: 'something' }],
-    ['a word that is no figure', { 'x-ratelimit-remaining-requests': 'none' }, {}],
-  ] as [string, Record<string, string>, object][])('%s', async (_, headers, said) => {
+    ['a value that is no number', { 'x-ratelimit-remaining-requests': 'none' }, {}],
+  ] as [string, Record<string, string>, object][])('remaining limits: %s', async (_, headers, said) => {
     const { left: leftOver, retryAfterSeconds } = await left(headers)
     expect(JSON.stringify({ left: leftOver, retryAfterSeconds })).toBe(JSON.stringify(said))
   })

@@ -1,4 +1,4 @@
-/** Calls that wait for their credential: how the waiting ends, and what a refusal of it leads to. */
+/** Calls that wait for their credential: how the wait ends, and what a refused credential leads to. */
 import { expect, test } from 'bun:test'
 import { chatCompletion, startUpstream } from '@test/support/upstream'
 import { type Authorizer, CredentialError } from '@/dialects/credentials/authorizer'

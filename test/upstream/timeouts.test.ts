@@ -1,4 +1,4 @@
-/** The four limits over one call: each in its own phase, at its own value, and only against a provider that is waited for. */
+/** The four time limits of a call: each in its own phase, with its own value, and only while the gateway waits for the provider. */
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'
@@ -38,7 +38,7 @@ function late(phase: TimeoutPhase) {
 }
 
 describe('the first-byte limit', () => {
-  test('the first-byte limit applies if no head arrives', async () => {
+  test('the first-byte limit applies if no headers arrive', async () => {
     const call = callTo(() => undefined, { firstByteMs: SHORT_MS })
     expect(await expectAtLeast(SHORT_MS, () => callUpstream(call))).toEqual(late('first-byte'))
   })

@@ -1,4 +1,4 @@
-/** Answers in the words of a dialect: streams and whole ones, their errors, and what a reader sees of them. */
+/** Answers translated by a dialect: streams, whole answers and errors, and what a reader gets of them. */
 import { afterAll, expect, test } from 'bun:test'
 import { startUpstream } from '@test/support/upstream'
 import type { Dialect } from '@/dialects/dialect'

@@ -1,4 +1,4 @@
-/** What a start and a reload say of credentials that are none. */
+/** Invalid credentials at a start and at a reload. */
 import { expect, test } from 'bun:test'
 import { SAMPLE } from '@test/catalog/sample-catalog'
 import { loadCatalog } from '@/catalog/catalog'

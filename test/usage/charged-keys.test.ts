@@ -1,4 +1,4 @@
-/** Which idempotency keys the books know: those that were charged, with who was charged last, for a day. */
+/** Charged idempotency keys in Postgres: kept for a day, with the record that was charged last. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { connectDatabase, type Database } from '@/db/client'
@@ -49,7 +49,7 @@ test('if an idempotency key was charged several times, its last record is found,
   expect(await find('twice')).toMatchObject({ requestId: 'last' })
 })
 
-test('keys older than a day are deleted when new ones are booked', async () => {
+test('idempotency keys older than a day are deleted when new ones are booked', async () => {
   const day = { atMs: Date.now() - 25 * HOUR_MS }
   await writeUsageBatch(database.sql, [named('old-1', 'old-1', day), named('old-2', 'old-2', day)])
   await writeUsageBatch(database.sql, [named('new', 'new')])

@@ -1,4 +1,4 @@
-/** COPY writes what the statement writes, and whatever ends it is told: by rows, by races, by a lost connection. */
+/** COPY writes the same rows as INSERT, and each failure is reported: rows, races, or a lost connection. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'

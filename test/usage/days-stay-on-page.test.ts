@@ -1,4 +1,4 @@
-/** What a batch costs beyond its own rows: the sums of days that it moves stay where the indexes know them. */
+/** Updates of daily sums stay on their page, so that a batch writes no index entry for them. */
 import { expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { until } from '@test/support/until'

@@ -1,4 +1,4 @@
-/** The flusher on a Redis Cluster: every shard is carried, a moved one too, and a dead master holds up only its own. */
+/** The flusher on a Redis Cluster: every shard reaches Postgres, also a moved one, and a dead master delays only its own shards. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ClusterNode, startCluster, type TestCluster } from '@test/ledger/cluster-stores'
 import { COMMAND_TIMEOUT_MS, freshDatabase } from '@test/support/stores'
@@ -46,7 +46,7 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-test('records of all shards reach Postgres', async () => {
+test('records of all shards of a cluster reach Postgres', async () => {
   await append(records(400))
   await booked()
 })

@@ -1,4 +1,4 @@
-/** What a flusher asks of a store where nothing happens. */
+/** What a flusher sends to an idle Redis. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
@@ -24,7 +24,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('without records, Redis is only asked for new records and waiting ones', async () => {
+test('without records, the flusher only asks Redis for new records and waiting ones', async () => {
   const databaseUrl = await freshDatabase()
   const connect = () => connectDatabase(databaseUrl, { maxConnections: 1 })
   const pace = { claimIdleMs: 1, lingerMs: 1, sweepMs: 5 }

@@ -1,4 +1,4 @@
-/** How long records gather: until there are enough for a batch of their own, or for a while. */
+/** How long the flusher collects records: until a batch is large enough, or a time limit. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'

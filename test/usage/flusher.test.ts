@@ -1,4 +1,4 @@
-/** The flusher against real stores: each record is booked exactly once, whatever breaks. Takes long: thousands of records, killed workers. */
+/** The flusher on real stores: each record is booked exactly once, whatever fails. Slow: thousands of records, killed workers. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { spend } from '@test/support/delays'
 import { COMMAND_TIMEOUT_MS, freshDatabase, startPostgres, startRedis, type TestServer } from '@test/support/stores'
@@ -73,7 +73,7 @@ describe('a flusher', () => {
     await until(() => flusher.status().lagRecords === 0, 'the count of waiting events')
   })
 
-  test('the flusher continues after the store was emptied', async () => {
+  test('the flusher continues after Redis was emptied', async () => {
     start()
     await append([usageRecord({ cost: 1 })])
     await drained()

@@ -1,4 +1,4 @@
-/** Making months ahead, while others read the records. */
+/** Creating partitions of future months while others read records. */
 import { expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { freshDatabase } from '@test/support/stores'

@@ -1,4 +1,4 @@
-/** Charges that a flusher holds or has put aside, and a ledger that has to be rebuilt: each counts exactly once. */
+/** Charges that a flusher has read or put aside while the ledger is rebuilt: each counts exactly once. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'

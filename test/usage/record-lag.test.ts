@@ -1,4 +1,4 @@
-/** The age of the oldest record that one flusher knows of: expected, in its hands, or carried by nobody. */
+/** The age of the oldest record that waits for its booking: expected, being written, or held by no worker. */
 import { expect, test } from 'bun:test'
 import { createRecordLag } from '@/usage/record-lag'
 
@@ -39,7 +39,7 @@ test('a failed or partial read does not reset the lag', () => {
   expect(lag.seconds()).toBe(0)
 })
 
-test('a check finds records that no worker carries, and the next check no longer counts them', async () => {
+test('a check finds records that no worker holds, and the next check no longer counts them', async () => {
   const { clock, lag } = lagAt()
   await lag.look(['records'], async () => START_MS - 4_000)
   expect(lag.seconds()).toBe(0)
@@ -52,7 +52,7 @@ test('a check finds records that no worker carries, and the next check no longer
   expect(clock.nowMs).toBe(START_MS)
 })
 
-test('the check skips empty streams, and does not read the others at every count', async () => {
+test('the check of waiting records skips empty streams, and does not read the others at every count', async () => {
   const { lag } = lagAt()
   let looks = 0
   const look = (...streams: string[]) =>

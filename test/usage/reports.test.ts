@@ -1,4 +1,4 @@
-/** GET /v1/usage's figures: correct to the last settled request, with or without the history. */
+/** The figures of GET /v1/usage: correct up to the last settled request, with or without Postgres. */
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'

@@ -1,4 +1,4 @@
-/** Texts of the usage pages: cells that no spreadsheet runs, amounts finer than a nano-USD, and cursors that nobody can forge a failure with. */
+/** Texts of the usage pages: cells that no spreadsheet executes, amounts finer than a nano-USD, and cursors. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { parse } from 'csv-parse/sync'

@@ -1,4 +1,4 @@
-/** What the observer counts of tiers' answers: which requests, how they ended, who asked again; and that nothing is lost or kept. */
+/** Counting the answers of tiers: which requests, how they ended, repeated questions; nothing is lost or kept. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type ManualClock, manualClock } from '@test/routing/world'
 import { freshDatabase } from '@test/support/stores'
@@ -62,7 +62,7 @@ test('answers are counted by finish reason', async () => {
 })
 
 describe('the share of counted requests', () => {
-  test('with a share of 0 no answer is counted, and a request for a named model never is', async () => {
+  test('with a share of 0 no answer is counted, and a request for a named model is never counted', async () => {
     observer = observe(0)
     for (let count = 0; count < 200; count++) expect(answered()).toBeUndefined()
     observer = observe(1)
@@ -70,7 +70,7 @@ describe('the share of counted requests', () => {
     expect(await sums()).toEqual([])
   })
 
-  test('the share is respected, and every process decides the same for a request', () => {
+  test('the share of counted requests is respected, and every process decides the same for a request', () => {
     observer = observe(0.25)
     const ids = Array.from({ length: 4_000 }, id)
     const chosen = ids.filter((requestId) => answered({}, requestId))
@@ -96,9 +96,9 @@ describe('repeated questions', () => {
 
   test.each([
     ['later', RETRY_MS, {}],
-    ['in a conversation that went on', 1_000, { turns: 5 }],
+    ['in the next turn of the conversation', 1_000, { turns: 5 }],
     ['in another conversation', 1_000, { session: 'b'.repeat(32) }],
-    ['where no conversation is known', 1_000, { session: undefined }],
+    ['without a known conversation', 1_000, { session: undefined }],
   ])('a repeated question does not count: %s', async (_, pauseMs, second) => {
     expect(await retriesAfter(pauseMs, second)).toBe(0)
   })

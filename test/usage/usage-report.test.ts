@@ -1,4 +1,4 @@
-/** The usage report against a plain list in memory: whatever it is sorted by, its rows are the statement, to the nano. */
+/** The usage report compared with a plain list in memory: its rows add up to the statement, by any dimension, to the nano-USD. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
@@ -52,7 +52,7 @@ const sought = fc.record({
   by: fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { minLength: 1, maxLength: 3 }),
 })
 
-test('for random records a report has each record once, by any dimension', async () => {
+test('for random records, a report has each record once, by any dimension', async () => {
   await fc.assert(
     fc.asyncProperty(madeUpRecords(''), fc.array(sought, { minLength: 1, maxLength: 6 }), async (made, searches) => {
       const accountId = `acct_report_${++accountCount}`

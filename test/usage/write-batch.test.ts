@@ -1,4 +1,4 @@
-/** Writing usage records: every record counts once, whoever writes it, however often and beside whom. */
+/** Writing usage records: each counts once, however many writers write it, and however often. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
@@ -60,7 +60,7 @@ describe('writeUsageBatch', () => {
     })
   })
 
-  test('writeUsageBatch keeps the acting member, and the key’s own tags win over the request’s', async () => {
+  test('writeUsageBatch keeps the acting member, and the key’s own tags override the request’s', async () => {
     const { sql } = database
     await sql`INSERT INTO users (id, name, email) VALUES ('user_1', 'Ada', 'ada@example.test'), ('user_2', 'Bob', 'bob@example.test')`
     await sql`UPDATE api_keys SET created_by = 'user_2', tags = '{team=books,env=prod}' WHERE id = 'key_1'`

@@ -1,4 +1,4 @@
-/** The large form, with the seed of the run: thousands of streams, and a burst of a hundred long ones on a busy machine. */
+/** Many relayed streams with the seed of the run: thousands of streams, and a hundred long ones at once on a busy machine. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { SEED } from '@test/support/seed'
 import { runBurst } from './burst'

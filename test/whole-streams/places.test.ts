@@ -1,4 +1,4 @@
-/** The list of the places that bound, cut or leave out is complete, and has no line too many. */
+/** The list of places that limit, cut or omit content is complete, and has no unneeded entry. */
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -55,7 +55,7 @@ test('every place that limits or omits content is listed with the reason why no 
   expect(found).toEqual(listed)
 })
 
-test('the tests named in the list exist', () => {
+test('the tests named in the list of such places exist', () => {
   const named = Object.values(PLACES).flatMap((places) =>
     Object.values(places).flatMap((why) => why.match(/test\/[\w./-]+\.ts/g) ?? []),
   )

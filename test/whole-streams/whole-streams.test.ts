@@ -1,4 +1,4 @@
-/** The small form, with a seed that stays; main.ts has the large one. Takes long: thousands of streams, each by two client libraries. */
+/** Relayed streams with a fixed seed; main.ts runs many more. Slow: thousands of streams, each with two client libraries. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { runBurst } from './burst'
 import { smallCases } from './cases'

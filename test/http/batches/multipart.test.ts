@@ -41,11 +41,11 @@ test('a multipart body split into pieces of any size gives the same parts', asyn
 test.each([
   ['nothing', ''],
   ['no delimiter', 'hello'],
-  ['an end that is missing', BODY.slice(0, -12)],
-  ['a delimiter that goes on', BODY],
-  ['a part without a head', '--B\r\n\r\nx\r\n--B--'],
+  ['a missing end', BODY.slice(0, -12)],
+  ['a delimiter with text after it', BODY],
+  ['a part without headers', '--B\r\n\r\nx\r\n--B--'],
   ['a part without a name', `--B\r\n${head('filename="a"')}\r\nx\r\n--B--`],
-  ['a head without an end', `--B\r\n${'x'.repeat(9_000)}`],
+  ['headers without an end', `--B\r\n${'x'.repeat(9_000)}`],
 ])('a multipart body with %s is refused', async (_what, text) => {
   const refused = await partsOf(text, 7).catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(GatewayError)

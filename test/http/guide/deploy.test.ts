@@ -1,4 +1,4 @@
-/** What the page on deployment says, done: its commands, its restore drill, and its settings of nginx. */
+/** Follows the deployment page: its commands, its restore drill, and its nginx settings. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

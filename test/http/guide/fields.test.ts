@@ -1,4 +1,4 @@
-/** Fields that pages of the guide name beside a path: each is in the schema of that path, or one of its parameters or words. */
+/** Field names that guide pages mention with a path: each is a field, a parameter or a value of that path's schema. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { OPERATOR_SCOPES } from '@/accounts/management/operator-keys'
@@ -84,19 +84,19 @@ function missingIn(text: string): string[] {
   })
 }
 
-test('every field that a page names exists', async () => {
+test('every field that a guide page names exists', async () => {
   const pages = await Promise.all(GUIDE_NAMES.map(async (name) => [name, missingIn(await readGuide(name))] as const))
   expect(Object.fromEntries(pages.filter(([, missing]) => missing.length > 0))).toEqual({})
 })
 
-test('the pages name fields of the model list', async () => {
+test('the guide’s pages name fields of the model list', async () => {
   const texts = await Promise.all(GUIDE_NAMES.map(readGuide))
   const named = texts.flatMap(namings).filter(({ operation }) => operation === 'GET /v1/models')
   const fields = new Set(named.flatMap((naming) => naming.fields))
   for (const field of ['capabilities', 'max_output_tokens', 'pricing.tools', 'kind']) expect(fields).toContain(field)
 })
 
-test('the check reports a field that does not exist', () => {
+test('the check of field names reports a field that does not exist', () => {
   expect(missingIn('Each has `nonsense` and `pricing.nonsense` in `GET /v1/models`.')).toEqual([
     'nonsense in GET /v1/models',
     'pricing.nonsense in GET /v1/models',

@@ -1,7 +1,4 @@
-/**
- * The guide as readers meet it: every page is served, every link leads somewhere, search finds, and nothing keeps anybody out.
- * Takes long: every page and every link.
- */
+/** The guide: every page is served, every link leads to a page, search finds sections, and all is accessible. Slow: every page and link. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'

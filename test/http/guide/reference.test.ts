@@ -1,4 +1,4 @@
-/** The reference pages of the guide beside the code that they speak of: every kind, code, header and limit, and none that is not there. */
+/** The guide's reference pages have exactly the error kinds, codes, headers and limits of the code. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { STATUS_OF_KIND } from '@/chat/error'

@@ -1,4 +1,4 @@
-/** Every example of the guide, run as it stands there against a gateway with the sandbox provider. */
+/** Every example of the guide, run as written against a gateway with the sandbox provider. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from '@test/boot/process'
 import { preparePython } from '@test/clients/python/environment'
@@ -49,7 +49,7 @@ async function makeProgramKeys(databaseUrl: string): Promise<Pick<SnippetWorld, 
   return { managementKey: made.key, operatorKey: operator.key }
 }
 
-test('the guide has examples in each language, and in no other', () => {
+test('the guide has examples in each offered language, and in no other', () => {
   expect([...new Set(snippets.map(({ language }) => language))].sort()).toEqual([...LANGUAGES].sort())
 })
 
@@ -63,7 +63,7 @@ describe.each(snippets)('$place ($language)', (snippet) => {
   })
 })
 
-test('the shop’s script changes nothing when it runs again', async () => {
+test('the shop example’s script changes nothing when it runs again', async () => {
   const script = snippets.find(({ place, language }) => place.startsWith('your-own-shop.md') && language === 'ts')
   assert(script, 'the page has the script')
   await runSnippet(script, world)

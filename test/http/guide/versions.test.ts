@@ -1,4 +1,4 @@
-/** The versions that the pages on client libraries and coding tools name are those that are installed and run. */
+/** The versions on the guide's pages about client libraries and coding tools equal the installed ones. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { AIDER, PACKAGES } from '@test/clients/cli/programs'
@@ -38,6 +38,6 @@ test('the page on client libraries names the version of each library that is tes
   expect(missing(page, Object.fromEntries([...python, ...run]))).toEqual([])
 })
 
-test('the check reports a version that a page does not name', () => {
+test('the check of versions reports a version that a page does not name', () => {
   expect(missing('`openai` 7.55', { openai: '8.1.0' })).toEqual(['openai 8.1.0'])
 })

@@ -1,4 +1,4 @@
-/** One answer and one charge for one idempotency key, whoever asks how often, in every format. */
+/** One answer and one charge for one idempotency key, however many requests use it, in every format. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -78,7 +78,7 @@ test('another account may use the same idempotency key', async () => {
   expect(gateway.upstream.calls).toHaveLength(2)
 })
 
-test('another API key of the account gets the stored answer, a deactivated one does not', async () => {
+test('another API key of the account gets the stored answer; a deactivated key does not', async () => {
   const customer = await gateway.customer('1')
   const { accountId } = customer
   const second = await gateway.apiKeys.create({ accountId, name: 'second' })
@@ -201,7 +201,7 @@ test.each([0, 1_000_000])('a key at its rate limit still gets its stored answer 
   expect((await ask(key, bytes, { 'idempotency-key': 'another' })).status).toBe(429)
 })
 
-test('the body of a repetition counts against the bytes read for free', async () => {
+test('the body of a repetition counts towards the bytes read for free', async () => {
   const { key } = await gateway.customer('1')
   const named = { 'idempotency-key': 'again' }
   const statuses: number[] = []

@@ -1,4 +1,4 @@
-/** When the books are asked whether a key was charged, and that nobody gets one that was, or of which that cannot be said. */
+/** When Postgres is asked whether an idempotency key was charged; no request gets a key that was or may have been. */
 import { beforeEach, expect, test } from 'bun:test'
 import { createBookedClaims } from '@/http/idempotency/booked-claims'
 import { type Claimant, type Claims, digestOf } from '@/http/idempotency/claims'
@@ -86,7 +86,7 @@ test('Redis is trusted if it lost no data for a day, but not if its last loss is
   expect(await claims.claim(claimant('req_2'))).toMatchObject({ kind: 'spent' })
 })
 
-test('while Postgres is down no idempotency key can be used', async () => {
+test('while Postgres is down no new idempotency key can be used', async () => {
   books = undefined
   await expect(claims.claim(claimant('req_1'))).rejects.toMatchObject(REFUSED)
   expect(store.size).toBe(0)

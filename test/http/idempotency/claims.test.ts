@@ -1,4 +1,4 @@
-/** The claims in the store: one winner, bounded room, the oldest answers dropped first, all of an account in one slot. */
+/** Claims of idempotency keys in Redis: one winner, limited space, oldest answers dropped first, and one cluster slot per account. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startCluster } from '@test/ledger/cluster-stores'
 import { connect } from '@test/ledger/harness'
@@ -53,7 +53,7 @@ const ANSWER = {
   body: 'é'.repeat(500),
 }
 
-test('of many concurrent claims of a key one wins, and the others learn which', async () => {
+test('of many concurrent claims of a key, one wins, and the others learn which', async () => {
   const claims = open()
   const accountId = randomId('acct')
   const all = Array.from({ length: 50 }, () => claimantOf(accountId, 'one'))
@@ -65,7 +65,7 @@ test('of many concurrent claims of a key one wins, and the others learn which', 
   )
 })
 
-test('the claim of a dead request is taken over once, and the dead request can write no more', async () => {
+test('the claim of a dead request is taken over once, and the dead request cannot write any more', async () => {
   const claims = open()
   const dead = claimantOf(randomId('acct'), 'one')
   await claims.claim(dead)
@@ -98,7 +98,7 @@ test('stored answers and their counters last a day', async () => {
   }
 })
 
-test('an account at its limit of keys is refused until the oldest expires; a freed key makes room', async () => {
+test('an account at its limit of idempotency keys is refused until the oldest expires; a released key makes room', async () => {
   const claims = open({ claims: 2 })
   const accountId = randomId('acct')
   const [one, two, three] = ['one', 'two', 'three'].map((key) => claimantOf(accountId, key)) as Claimant[]
@@ -112,7 +112,7 @@ test('an account at its limit of keys is refused until the oldest expires; a fre
   expect(await claims.claim(three)).toEqual({ kind: 'claimed' })
 })
 
-test('above an account’s bytes its oldest answers are dropped; their keys stay used', async () => {
+test('above an account’s limit of bytes, its oldest answers are dropped; their keys stay used', async () => {
   const claims = open({ accountBytes: 250 * 1_100 })
   const accountId = randomId('acct')
   const all = Array.from({ length: 400 }, (_, index) => claimantOf(accountId, `key-${index}`))
@@ -136,7 +136,7 @@ test('above an account’s bytes its oldest answers are dropped; their keys stay
   expect(await claims.keep(huge, { ...ANSWER, body: 'x'.repeat(251 * 1_100) })).toBe(false)
 })
 
-test('the fuller Redis is, the fewer answers are stored, down to a minimum; nearly full, none', async () => {
+test('the fuller Redis is, the fewer answers are stored, down to a minimum; a nearly full Redis stores none', async () => {
   const memory = { memoryShare: 0.1, memoryLimit: 0 }
   const room = createRoom({ state: () => ({ ...memory }), fullShare: 0.8, processes: 1 })
   const body = 'x'.repeat(LEAST_ACCOUNT_BYTES / 2)
@@ -189,7 +189,7 @@ test('if other accounts fill Redis, the accounts that store most lose their olde
   expect(await kindOf(light, 'mine')).toBe('kept')
 })
 
-test('an account’s stored bytes are all counted, also those that arrive during a count', async () => {
+test('all stored bytes of an account are counted, also those that arrive during a count', async () => {
   const store = ownStore()
   const claims = createClaims({ run: store.run })
   const accountId = randomId('acct')
@@ -211,7 +211,7 @@ test('without a maxmemory an account stores no more than its limit', () => {
   expect([room.answerBytes(most), room.leftBytes(most)]).toEqual([most, most])
 })
 
-test('a nearly full store allows fewer keys, never below the minimum', () => {
+test('a nearly full Redis allows fewer idempotency keys, never below the minimum', () => {
   const claimsAt = (memoryShare: number) =>
     createRoom({ state: () => ({ memoryShare, memoryLimit: 0 }), fullShare: 0.8, processes: 1 }).claims(50_000)
   expect([claimsAt(0), claimsAt(0.4), claimsAt(0.5), claimsAt(0.6), claimsAt(0.9)]).toEqual([

@@ -1,4 +1,4 @@
-/** A gateway dies with a claimed key, at each moment of the request: the outcome of its hold decides what a repetition gets. */
+/** A gateway dies with a claimed idempotency key, at each step of the request: the outcome of the hold decides what a repetition gets. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -90,7 +90,7 @@ test.concurrent.each([
   expect(await paid(customer, records)).toBe(COST)
 })
 
-test.concurrent('if a gateway dies within a stream, the last renewed state is charged, and the key is used up', async () => {
+test.concurrent('if a gateway dies within a stream, the last renewed cost is charged, and the key is used up', async () => {
   const { child, url } = await mortal()
   const customer = await heir.customer('1')
   for (const event of EVENTS.slice(0, 2)) live.write(event)

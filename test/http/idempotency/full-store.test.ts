@@ -1,4 +1,4 @@
-/** Accounts with a cent each fill a small store with kept answers: everybody else is answered as before, and nobody pays twice. */
+/** Accounts with a cent each fill a small Redis with stored answers: other accounts are still answered, and nobody pays twice. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { readinessOf } from '@test/support/readiness'

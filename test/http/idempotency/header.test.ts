@@ -1,4 +1,4 @@
-/** Which names of requests are taken: one to 255 visible ASCII characters, every one of them and nothing else. */
+/** Valid idempotency keys: one to 255 visible ASCII characters, and no others. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createRandom } from '@test/fuzz/random'

@@ -1,4 +1,4 @@
-/** A gateway that dies together with a Redis that loses its last seconds: what the books have of its keys is not charged again. */
+/** A gateway dies and Redis loses its last seconds: requests that Postgres has are not charged again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
@@ -26,7 +26,7 @@ function ask(gateway: TestGateway, customer: Customer, idempotencyKey: string) {
   }, 'the store to be back')
 }
 
-test('after a gateway died, charged keys stay charged once, and an uncharged key gets an answer', async () => {
+test('after a gateway died, charged idempotency keys stay charged once, and an uncharged key gets an answer', async () => {
   const first = await startGateway({ respond, redisUrl: redis.url, databaseUrl })
   const customer = await first.customer('1')
   await ask(first, customer, 'warm')

@@ -1,4 +1,4 @@
-/** A Redis that loses its last seconds with its power has forgotten keys that were acknowledged: each is charged once all the same. */
+/** A Redis that lost its last seconds has forgotten acknowledged idempotency keys: each is still charged once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'

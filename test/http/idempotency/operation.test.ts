@@ -1,4 +1,4 @@
-/** A request with an idempotency key goes on without its client, whose repetition gets what it came to. */
+/** A request with an idempotency key continues without its client; a repetition gets its answer. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -134,7 +134,7 @@ test('a stream that began with keep-alives and fails without charge releases its
   expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
 })
 
-test('a slow client gets the end once the answer is stored, so it can be repeated at once', async () => {
+test('a slow client gets the end of an answer only once the answer is stored, so that it can be repeated at once', async () => {
   const customer = await gateway.customer('1')
   const live = liveStream()
   gateway.upstream.respond(() => live.response)

@@ -1,4 +1,4 @@
-/** What is sent again to a store that is back: all of the last seconds before it went, and nobody gets a key before that. */
+/** When Redis returns, the writes of its last seconds are sent again, and no idempotency key is usable before that. */
 import { beforeEach, expect, test } from 'bun:test'
 import { memoryLogger } from '@test/ledger/harness'
 import { manualClock } from '@test/routing/world'

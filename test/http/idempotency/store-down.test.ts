@@ -1,4 +1,4 @@
-/** The store is gone: a request with a key is refused before anything is paid, and an answer that can't be kept is told all the same. */
+/** Redis is unreachable: a request with an idempotency key is refused before it costs anything, and a running answer is still sent. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'

@@ -1,4 +1,4 @@
-/** What headers say of a request beside what it asks: tags and the app. Whatever they hold, no request fails for it. */
+/** Tags and app of a request in headers: no value makes the request fail. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { createEndUserHash } from '@/http/labels/end-users'
@@ -80,7 +80,7 @@ describe('an end user', () => {
     expect([hash('acct_1', ''), hash('acct_1', 'x'.repeat(129))]).toEqual([undefined, undefined])
   })
 
-  test('the end user is omitted until the secret is loaded, which is tried again after a failure', async () => {
+  test('the end user is omitted until the secret for its hash is loaded, which is tried again after a failure', async () => {
     let tries = 0
     const { promise, resolve } = Promise.withResolvers<string>()
     const hash = createEndUserHash(undefined, () => (tries++ === 0 ? Promise.reject(new Error('down')) : promise))

@@ -1,4 +1,4 @@
-/** `GET /v1/usage/report` over a whole gateway: what was asked for with tags adds up, by whom it may be read, and what is no report. */
+/** `GET /v1/usage/report` of a whole gateway: sums by tags, permissions, and invalid reports. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
@@ -56,7 +56,7 @@ const sums = (requests: number) => ({
 })
 
 describe('a report', () => {
-  test('a report has each request in one row, for every dimension', async () => {
+  test('a report has each request in exactly one row, for every dimension', async () => {
     const { body } = await report(customer.key, '?group_by=tag:team,app')
     expect(body.total).toEqual(sums(4))
     expect(body.rows).toEqual([

@@ -1,4 +1,4 @@
-/** The OpenAPI document is valid by the judges that others use, whole, shared where it repeats itself, and quickly loaded. */
+/** The OpenAPI document is valid by public validators, complete, without repetitions, and loads quickly. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

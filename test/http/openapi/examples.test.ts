@@ -1,4 +1,4 @@
-/** What the OpenAPI document says is what happens: its examples are accepted as they stand, and answers are as it describes them. */
+/** The OpenAPI document describes what the gateway does: its examples are accepted, and answers have the documented shape. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
 import { answerCohere } from '@test/gateway/media/rankers'

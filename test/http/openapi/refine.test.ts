@@ -1,4 +1,4 @@
-/** What is made of a document as the swagger plugin generates it: nothing lost of it, each thing once, in plain words. */
+/** The OpenAPI document made from the swagger plugin's output: nothing lost, each schema once, and readable. */
 import { expect, test } from 'bun:test'
 import { swagger } from '@elysiajs/swagger'
 import { Type } from '@sinclair/typebox'
@@ -24,7 +24,7 @@ function route(options: object, path = '/things'): Elysia {
   return new Elysia().post(path, () => 'done', { tags: ['First'], ...options }) as unknown as Elysia
 }
 
-test('route schemas become one JSON schema, including what the plugin omits of an answer', async () => {
+test('route schemas become one JSON schema, including parts of answers that the plugin omits', async () => {
   const NewThing = Type.Object({ name: Type.String() }, { additionalProperties: false, description: 'A new thing' })
   const Thing = Type.Object({ id: Type.String() }, { title: 'Thing', description: 'A thing', minProperties: 1 })
   const { paths, components } = await documentOf(route({ body: NewThing, response: Thing }))
@@ -53,7 +53,7 @@ test('an operation’s own body description is kept', async () => {
   })
 })
 
-test('parameters are of path and query, with their examples', async () => {
+test('documented parameters are those of path and query, with their examples', async () => {
   const Query = Type.Object({ limit: Type.Optional(Type.String({ description: 'At most', examples: ['5'] })) })
   const { paths } = await documentOf(route({ query: Query }, '/things/:id/parts/'))
   expect(paths['/things/{id}/parts']?.post).toMatchObject({

@@ -1,4 +1,4 @@
-/** Schemas as the document has them: shared by title, in plain and few words. */
+/** The shared schemas of the OpenAPI document: stored once by title, in a short form. */
 import { expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
@@ -46,21 +46,17 @@ test('two schemas with one title must be equal', () => {
 test.each([
   ['words', Type.Union([Type.Literal('a'), Type.Literal('b')]), { type: 'string', enum: ['a', 'b'] }],
   [
-    'words or nothing',
+    'an enum or null',
     Type.Union([Type.Literal('a'), Type.Literal('b'), Type.Null()], { description: 'x' }),
     { type: ['string', 'null'], enum: ['a', 'b', null], description: 'x' },
   ],
   [
-    'a text or nothing',
+    'a text or null',
     Type.Union([Type.String({ maxLength: 2 }), Type.Null()]),
     { type: ['string', 'null'], maxLength: 2 },
   ],
   ['anything', Type.Union([Type.Unknown(), Type.Null()]), {}],
-  [
-    'a table',
-    Type.Record(Type.String(), Type.Integer()),
-    { type: 'object', additionalProperties: { type: 'integer' } },
-  ],
+  ['a map', Type.Record(Type.String(), Type.Integer()), { type: 'object', additionalProperties: { type: 'integer' } }],
   ['a number in an address', t.Numeric({ minimum: 1 }), { type: 'number', minimum: 1 }],
   [
     'one of several kinds',

@@ -1,4 +1,4 @@
-/** Every operation that the document describes says which parameter of a query was wrong, and which field of a body it does not know. */
+/** Every documented operation names the invalid query parameter or unknown body field when it refuses a request. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { BEHIND_A_PROXY, makeManagementKey, send } from '@test/console/http/management/caller'
 import { makeOperatorKey } from '@test/people/operators/caller'

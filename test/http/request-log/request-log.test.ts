@@ -1,4 +1,4 @@
-/** Every ending of every paid request leaves exactly one line in the log, in all formats, and never what was said. */
+/** Every end of every paid request writes exactly one log line, in all formats, without content. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'

@@ -1,4 +1,4 @@
-/** What OpenRouter's clients ask after an answer: what it cost, why it failed, and how much credit there is. */
+/** OpenRouter's endpoints about an answer: its cost, the reason of a failure, and the credit. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
 import { ask, TEXT } from '@test/matrix/cases/words'
@@ -108,7 +108,7 @@ describe.each(PAIRS)('$client to $provider', ({ client, provider }) => {
   )
 })
 
-test('a generation has the same fields from ledger and Postgres', async () => {
+test('a generation has the same fields from the ledger and from Postgres', async () => {
   const { requestId } = await send('messages', 'chat-completions', false)
   const early = await generation(requestId)
   await flushed(gateway, customer.accountId)

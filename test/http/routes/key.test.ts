@@ -1,4 +1,4 @@
-/** `GET /v1/key` over a whole gateway: what a key is told of itself and of its budgets, and that it is told no others' figures. */
+/** `GET /v1/key` of a whole gateway: the key's own settings and budgets, and no figures of others. */
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
@@ -65,7 +65,7 @@ test('a key without limits has no budgets', async () => {
   })
 })
 
-test('the budget with the smallest remainder comes first, with its spending; the account’s has no figures', async () => {
+test('the budget with the least remaining comes first, with its spending; the account’s budget has no figures', async () => {
   const { customer, developer } = await team()
   const { accountId } = customer
   const { keyId, userId } = developer

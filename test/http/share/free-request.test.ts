@@ -1,4 +1,4 @@
-/** Free answers about a body: nothing of it is read for whoever has had their share, or has no credit for a large one. */
+/** Limits on free requests with a body: it is not read if the account has used up its share, or has no credit for a large body. */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { openRaw, rawRequest } from '@test/support/raw-connection'
@@ -69,7 +69,7 @@ describe('an account', () => {
     expect((await count(await gateway.customer('0'), SMALL)).status).toBe(200)
   })
 
-  test('more keys do not enlarge an account’s share', async () => {
+  test('more keys do not enlarge an account’s share of free bytes', async () => {
     const first = await gateway.customer('1')
     const made = await gateway.apiKeys.create({ accountId: first.accountId, name: 'second' })
     assert(made.kind === 'created', 'the account exists')

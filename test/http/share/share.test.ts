@@ -1,4 +1,4 @@
-/** What one request may have of what all share: who waits, who is let past, and that everything is given back however it ends. */
+/** One request's share of common resources: who waits, who goes first, and that every share is returned. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { openRaw, rawRequest } from '@test/support/raw-connection'
@@ -54,7 +54,7 @@ describe('memory for bodies', () => {
     expect(open(payer('acct_a')).enter(16 * 1024)).toBeUndefined()
   })
 
-  test('a body of unknown length gets its memory in parts, and never waits half read', async () => {
+  test('a body of unknown length gets its memory in parts, and never waits after it is partly read', async () => {
     const open = createShares(admitting())
     const share = open(payer('acct_a'))
     for (let bytes = 0; bytes < SHARED.bodies.perAccount; bytes += MIB) share.grow(MIB)
@@ -137,7 +137,7 @@ describe('a gateway', () => {
     return [...statuses]
   }
 
-  test('the memory for a body is freed after any end of the request', async () => {
+  test('the memory for a body is freed however the request ends', async () => {
     expect(await sendAll('/v1/chat/completions', chat('svc/alpha'))).toEqual([200])
     // What is read for nothing has a limit of its own.
     customer = await gateway.customer('1000')

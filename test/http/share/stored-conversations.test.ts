@@ -1,4 +1,4 @@
-/** A long conversation behind an id is read for those whose credit pays the least of it, and for nobody else. */
+/** A long stored conversation is only read for an account whose credit covers its lowest cost. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'

@@ -1,4 +1,4 @@
-/** The windows of budgets as the store counts them and as the history does: of any moment the same, over leap days and years' ends. */
+/** Budget windows, computed equally by Lua and by Postgres at any moment, across leap days and new years. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { redisUrl } from '@test/support/stores'
@@ -41,7 +41,7 @@ function ofHistory(moments: readonly number[]): number[] {
   )
 }
 
-test('a day’s window is the same at its first and last millisecond, on each day of 77 years', async () => {
+test('a budget’s day window is the same at its first and last millisecond, on each day of 77 years', async () => {
   const days = (LAST_MS - FIRST_MS) / MS_PER_DAY
   const edges = Array.from({ length: days }, (_, day) => FIRST_MS + day * MS_PER_DAY).flatMap((ms) => [ms - 1, ms])
   for (let from = 0; from < edges.length; from += 1_000) {
@@ -50,7 +50,7 @@ test('a day’s window is the same at its first and last millisecond, on each da
   }
 })
 
-test('all moments of a window give the same window, and the next one begins at its end', async () => {
+test('all moments of a budget window give the same window, and the next one begins at its end', async () => {
   const moments = fc.array(fc.integer({ min: FIRST_MS, max: LAST_MS }), { minLength: 1, maxLength: 50 })
   await fc.assert(
     fc.asyncProperty(moments, async (some) => {

@@ -89,7 +89,7 @@ test.each(CASES)(
   },
 )
 
-test('the smallest budget of all scopes and windows refuses a reserve; a smaller request may use its rest', async () => {
+test('the smallest budget of all scopes and windows refuses a reserve; a smaller request may use the remaining amount', async () => {
   const { payer, other } = await team()
   const { accountId } = payer
   bench.history.setBudgets(accountId, [
@@ -137,7 +137,7 @@ test('a budget of 0 refuses everything; raising or removing it takes effect at o
   expect(await violations()).toEqual([])
 })
 
-test('a grant raises the current window only', async () => {
+test('a grant raises the budget of the current window only', async () => {
   const { payer } = await team()
   const day = Math.floor(Date.now() / 86_400_000)
   await setBudget(payer, 'member', { day: { limit: nano(100), grant: nano(50), grantAt: day } })
@@ -175,7 +175,7 @@ test('budgets that apply to a key are loaded before its first request', async ()
   expect((await bench.ledger.readBudgets(payer.accountId, 'key_nobody'))?.entries.size).toBe(0)
 })
 
-test('budget windows roll over without a background job', async () => {
+test('budget windows start anew without a background job', async () => {
   const { payer } = await team()
   await setBudget(payer, 'key', { day: limit(100), week: limit(100), month: limit(100), total: limit(1_000) })
   for (const [index, window] of (['day', 'week', 'month'] as const).entries()) {

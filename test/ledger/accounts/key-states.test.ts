@@ -1,4 +1,4 @@
-/** The map from key hashes to keys, and reading and writing key states. */
+/** The map from key hashes to keys, and the stored key states. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Bench, connect, createBench } from '@test/ledger/harness'
 import { keyState } from '@test/ledger/memory-history'

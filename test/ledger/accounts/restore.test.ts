@@ -1,4 +1,4 @@
-/** Loading and rebuilding: the store is brought into line with the history without making or losing money. */
+/** Loading and rebuilding: Redis is made equal to the history without creating or losing money. */
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { type Bench, connect, createBench, LIMITS, request, settlement } from '@test/ledger/harness'
 import { accountState, keyState } from '@test/ledger/memory-history'
@@ -57,9 +57,12 @@ describe('the first use of an account', () => {
   })
 
   test.each([
-    ['its account', (name: string) => !name.includes(':account:')],
-    ['all but its records and the mark that it was loaded', (name: string) => /:(events|loaded|meta)$/.test(name)],
-    ['all but its open holds', (name: string) => /:(deadlines|meta)$/.test(name) || name.includes(':hold:')],
+    ['the account itself', (name: string) => !name.includes(':account:')],
+    [
+      'everything except its records and the mark that it was loaded',
+      (name: string) => /:(events|loaded|meta)$/.test(name),
+    ],
+    ['everything except its open holds', (name: string) => /:(deadlines|meta)$/.test(name) || name.includes(':hold:')],
   ])('an account is loaded in full if the store has lost %s', async (_, isLeft) => {
     const payer = await bench.fund(1_000)
     await settled(payer, 150)

@@ -1,4 +1,4 @@
-/** A store that was brought back to an earlier state, in which a hold is open that the history has charged: it is charged once. */
+/** A Redis restored to an earlier state, in which a hold is open that the history has charged: it is charged once. */
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
 import { setStored } from '@test/ledger/store/stored'

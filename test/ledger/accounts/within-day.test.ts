@@ -1,4 +1,4 @@
-/** A test that fails as the day turns is played again, with what it needs made anew; one that passes is not. */
+/** A test that fails at midnight runs again with new preparation; a test that passes does not. */
 import { afterAll, expect, setSystemTime, test as testOnce } from 'bun:test'
 import { test, testPreparedBy } from './within-day'
 
@@ -11,17 +11,17 @@ function turnDay(): void {
   setSystemTime(new Date(Date.now() + DAY_MS))
 }
 
-testPreparedBy(async () => void plays.prepared++)('fails as the day turns', () => {
+testPreparedBy(async () => void plays.prepared++)('a test that fails at midnight runs again', () => {
   if (plays.turned++ > 0) return
   turnDay()
   throw new Error('counted for the day before')
 })
 
-test.each(['passes', 'passes as well'])('%s at midnight', () => {
+test.each(['passes', 'passes as well'])('a test that %s at midnight runs once', () => {
   plays.sound++
   turnDay()
 })
 
-testOnce('so often were they played', () => {
+testOnce('each test ran as often as expected', () => {
   expect(plays).toEqual({ turned: 2, sound: 2, prepared: 1 })
 })

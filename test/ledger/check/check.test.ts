@@ -1,6 +1,6 @@
 /**
- * The check: silent where all is right, also under traffic, and loud about each thing that can be wrong.
- * Takes long: each fault is checked on books of its own.
+ * The ledger check: silent for correct books, also under traffic, and an error for each kind of damage. Slow: each
+ * fault has its own books.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
@@ -205,8 +205,8 @@ describe('violations found by the check', () => {
   test.each<[string, string[], () => Promise<unknown>]>([
     ['money appears', ['balance_differs'], () => addToAccount({ available: 1 })],
     ['money vanishes', ['balance_differs'], () => addToAccount({ available: -1 })],
-    ['a charge is not counted', ['spent_differs'], () => addToAccount({ spent: -1 })],
-    ['held money has no hold', ['balance_differs', 'held_differs_from_open_holds'], () => addToAccount({ held: 5 })],
+    ['a charge is not counted in the sums', ['spent_differs'], () => addToAccount({ spent: -1 })],
+    ['held credit has no hold', ['balance_differs', 'held_differs_from_open_holds'], () => addToAccount({ held: 5 })],
     ['a key leaks a slot', ['key_open_count'], () => addToKey({ open: 1 })],
     ['an account leaks a slot', ['account_open_count'], () => addToAccount({ open: 1 })],
     ['a key leaks budget', ['key_held'], () => addToKey({ held: 1 })],
@@ -221,11 +221,11 @@ describe('violations found by the check', () => {
       () => bench.redis.del(holdName(payer.accountId, open.holdId)),
     ],
     [
-      'a hold changes its amount',
+      'the amount of a hold changes',
       ['hold_amount', 'hold_without_deadline'],
       () => setStored(bench.redis, 'hold', holdName(payer.accountId, open.holdId), { amount: 1 }),
     ],
-    ['nobody sweeps', ['hold_overdue'], () => passDeadline(bench.redis, open, 120_000)],
+    ['no sweeper runs', ['hold_overdue'], () => passDeadline(bench.redis, open, 120_000)],
     ['an event is deleted unread', ['balance_differs', 'spent_differs'], () => bench.redis.del(recordsName(shard()))],
     [
       'the history forgets an account',

@@ -1,4 +1,4 @@
-/** A request that finds nothing of what it needs in the store is answered all the same. */
+/** A request whose account, key and budgets are all missing in Redis is answered all the same. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, createBench, LIMITS, request } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'

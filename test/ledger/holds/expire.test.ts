@@ -1,4 +1,4 @@
-/** Renew and expire: who pays what when a gateway dies. */
+/** Renew and expire: the charge of a hold whose gateway died. */
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import {
@@ -98,9 +98,9 @@ describe('expire', () => {
   })
 
   test.each([
-    ['what was recorded', 250, 250],
+    ['the recorded cost', 250, 250],
     ['at least the input', 40, 100],
-    ['at most what was held', 900, 400],
+    ['at most the hold', 900, 400],
   ])('expire charges %s if the upstream was reached', async (_, recorded, charged) => {
     const hold = await reserved(400, 100)
     await bench.ledger.renew([renewal(hold, recorded)])

@@ -1,4 +1,4 @@
-/** The outcome of a request whose gateway may be dead: by its hold, by its records, and for good. */
+/** The fate of a request whose gateway may be dead: decided by its hold and its records, and then final. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
 import { holdName } from '@/ledger/store/names'

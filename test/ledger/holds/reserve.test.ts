@@ -1,4 +1,4 @@
-/** Reserve: every outcome, and that a refusal takes nothing. */
+/** Reserve: every outcome, and that a refusal changes nothing. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, LIMITS, request, settlement, snapshot } from '@test/ledger/harness'
 import { accountState, keyState } from '@test/ledger/memory-history'

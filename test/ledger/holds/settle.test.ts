@@ -215,7 +215,7 @@ describe('release', () => {
     expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)
   })
 
-  test('releasing an unknown id makes a later reserve of that id find it resolved', async () => {
+  test('releasing an unknown hold id makes a later reserve of that id find it resolved', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.readBalance(payer.accountId)
     const late = request(payer, 400)
@@ -224,7 +224,7 @@ describe('release', () => {
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(1_000), held: nano(0) })
   })
 
-  test('release after expiry changes nothing', async () => {
+  test('release after the hold’s expiry changes nothing', async () => {
     const hold = await reserved(1_000, 400)
     await passDeadline(bench.redis, hold)
     await bench.ledger.expireDue(100)

@@ -1,4 +1,4 @@
-/** Credit that is withheld until the history has taken it back, or has not: nobody spends it meanwhile, and it goes once. */
+/** Credit withheld until Postgres has or lacks the debit: no request spends it meanwhile, and it is debited once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, request, settlement, storeMs } from '@test/ledger/harness'
 import { readStored } from '@test/ledger/store/stored'
@@ -82,7 +82,7 @@ describe('withholding', () => {
     }
   })
 
-  test('withholding may go below zero if that is allowed', async () => {
+  test('withholding may lead below zero if that is allowed', async () => {
     const one = debit(1_500)
     expect(await withhold(one, { allowNegative: true })).toEqual({ kind: 'withheld', available: nano(-500) })
     expect(await violations()).toEqual([])

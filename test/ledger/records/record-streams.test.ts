@@ -1,4 +1,4 @@
-/** The ledger's record streams against a real store: what is read together, what is expected, and what one bad stream may spoil. */
+/** The ledger's record streams on a real Redis: reading many together, expected records, and one damaged stream. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'

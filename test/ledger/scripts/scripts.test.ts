@@ -1,4 +1,4 @@
-/** The scripts of paid requests run in another text than their files have: both do the same, and nothing in it is idle. */
+/** The bundled scripts of paid requests give the same results as their source files, and contain nothing unused. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'

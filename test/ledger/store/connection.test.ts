@@ -1,4 +1,4 @@
-/** Connecting: every form of address, commands that travel together, and no waiting for a store that is not there. */
+/** The Redis connection: every form of address, commands sent together, and no waiting for a missing Redis. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { channel } from 'node:diagnostics_channel'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -138,7 +138,7 @@ test('without a tracer, commands are not described', async () => {
 })
 
 test.each([1, 30, 60])(
-  'a stall of this process, begun after %d ms, does not count as silence of Redis',
+  'a stall of this process that begins after %d ms does not count as silence of Redis',
   async (afterMs) => {
     const redis = connectRedis(server.url, { logger: memoryLogger(), commandTimeoutMs: 200 })
     await waitForRedis(redis, PATIENCE_MS)

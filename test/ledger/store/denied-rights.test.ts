@@ -1,4 +1,4 @@
-/** A store whose user lacks the right to a command for a while: nothing is charged twice or for nothing, and none of it stays held. */
+/** A Redis user that temporarily lacks the right to a command: nothing is charged twice or without reason, and no credit stays held. */
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import {
@@ -38,7 +38,7 @@ describe('a Redis user who may not append records', () => {
     await bench.redis.call('ACL', 'SETUSER', 'default', '+xadd')
   }
 
-  test('without the right to append, settle charges nothing; afterwards the charge is made once', async () => {
+  test('without the right to append, settle charges nothing; once the right is back, the charge is made once', async () => {
     const payer = await bench.fund(1_000)
     const hold = request(payer, 100)
     await bench.ledger.reserve(hold)
@@ -50,7 +50,7 @@ describe('a Redis user who may not append records', () => {
     expect(bench.history.records(payer.accountId)).toHaveLength(1)
   })
 
-  test('without the right to append, due holds stay; afterwards they are charged once', async () => {
+  test('without the right to append, due holds stay open; once the right is back, they are charged once', async () => {
     const payer = await bench.fund(1_000)
     const holds = [request(payer, 100), request(payer, 200), request(payer, 300)]
     for (const hold of holds) await bench.ledger.reserve(hold)

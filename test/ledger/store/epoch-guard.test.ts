@@ -1,4 +1,4 @@
-/** Noticing that the store is not the one it was, while the connections to it stay. */
+/** Detecting that Redis was emptied or replaced while its connections stay open. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { connect, createBench, memoryLogger, request, settlement } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'

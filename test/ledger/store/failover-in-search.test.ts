@@ -1,4 +1,4 @@
-/** A failover that Sentinels announce just while the client asks them for the primary: it goes on asking, and finds it. */
+/** A failover that Sentinels announce while the client searches the primary: the search continues and finds it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { memoryLogger } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'
@@ -71,7 +71,7 @@ function startScriptedSentinel(primaryPort: number) {
   }
 }
 
-test('a failover announced during the search for the master does not stop the search', async () => {
+test('a failover announced during the search for the primary does not stop the search', async () => {
   const { username, password, port } = new URL(server.url)
   const logger = memoryLogger()
   const login = `${username || 'default'}:${password}`

@@ -1,6 +1,6 @@
 /**
- * Another store takes over and lacks the last writes, while calls are under way: no call that trusts the account's figures
- * reaches it before it is compared with the history. For each such call and each way in which stores change.
+ * Another Redis without the last writes takes over during calls: no call that relies on an account's figures runs
+ * before they are compared with Postgres. Tested for each such call and each kind of change.
  */
 import { describe, expect, test } from 'bun:test'
 import { type ClusterNode, startCluster } from '@test/ledger/cluster-stores'
@@ -190,7 +190,7 @@ async function spend({ ledger }: Bench, payer: Payer, cost: number): Promise<voi
 const unavailable = (error: unknown) =>
   error instanceof GatewayError && error.kind === 'overloaded' ? undefined : Promise.reject(error)
 
-describe.each(Object.entries(WAYS))('lost last writes: %s', (_, start) => {
+describe.each(Object.entries(WAYS))('a Redis without its last writes: %s', (_, start) => {
   test('no call is answered from a Redis without its last writes, and each charge is booked once', async () => {
     const stores = await start()
     const redis = await connect(stores.url, COMMAND_TIMEOUT_MS)

@@ -1,4 +1,4 @@
-/** Names and shards: stable for ever, and one slot per account. */
+/** Redis key names and shards: they never change, and an account has one slot. */
 import { describe, expect, test } from 'bun:test'
 import { slotOf } from '@/ledger/store/cluster-slot'
 import {

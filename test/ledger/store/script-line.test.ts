@@ -1,4 +1,4 @@
-/** The short way of a script to one server: what travels together, what comes back, and the outcome of calls without an answer. */
+/** The direct connection that sends scripts to one Redis server: calls sent together, their replies, and calls without a reply. */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -34,14 +34,14 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('keys, arguments and replies are unchanged, in any alphabet and length', async () => {
+test('keys, arguments and replies of a script arrive unchanged, in any alphabet and length', async () => {
   const line = createScriptLine(redis, 1_000, TELLING)
   const args = ['', 'a b\r\nc', 'Größe 漢字 🙂', 42, -7, 'x'.repeat(100_000)]
   expect(await line.send(ECHO, ['one', 'two'], args)).toEqual([['one', 'two'], args.map(String), 6, null])
   expect(await line.send(ECHO, [], [])).toEqual([[], [], 0, null])
 })
 
-test('calls of one event loop turn are sent together, and each gets its own reply, even between other commands', async () => {
+test('script calls of one event loop turn are sent together, and each gets its own reply, even between other commands', async () => {
   const line = createScriptLine(redis, 1_000, TELLING)
   const reads = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
   const before = await reads()
@@ -78,7 +78,7 @@ test('calls to a silent Redis time out, and a late reply goes to no other call',
   expect(await line.send(ECHO, [], ['next'])).toEqual([[], ['next'], 1, null])
 })
 
-test('a listener is called once its call is written, before the reply', async () => {
+test('a listener is called once its script call is written, before the reply', async () => {
   const line = createScriptLine(redis, 20_000, TELLING)
   const events: string[] = []
   process.kill(server.pid, 'SIGSTOP')

@@ -1,4 +1,4 @@
-/** Which scripts run only where the store was verified, and that each try of theirs is verified anew. */
+/** Scripts that only run on a verified Redis, and that each attempt is verified again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'

@@ -1,4 +1,4 @@
-/** The ledger's values in the store, byte by byte: gateways of two versions share it during a rolling restart. */
+/** The ledger's values in Redis, byte by byte, because two versions of the gateway share them during a rolling restart. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
 import { fc } from '@test/support/property'

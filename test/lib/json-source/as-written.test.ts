@@ -1,4 +1,4 @@
-/** Numbers on their way through: each is read as a double and written as it was, at a price that grows with the text alone. */
+/** Numbers that are only passed on: read as a double and written with their own digits, in linear time. */
 import { describe, expect, test } from 'bun:test'
 import { numberText, valueText } from '@test/support/json-texts'
 import { fc } from '@test/support/property'
@@ -68,7 +68,7 @@ describe('a number with its digits', () => {
   })
 })
 
-describe('finding long numbers', () => {
+describe('finding long numbers in JSON', () => {
   test('only numbers that JSON.stringify would change are found', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(numberText, valueText)), (items) => {
@@ -102,13 +102,13 @@ describe('large input', () => {
   const million = 1_000_000
 
   test.each([
-    ['such numbers', `[${'1.0,'.repeat(million / 4)}1]`],
-    ['fields with such numbers', `[${'{"a":1.0},'.repeat(million / 10)}1]`],
+    ['many long numbers', `[${'1.0,'.repeat(million / 4)}1]`],
+    ['many fields with long numbers', `[${'{"a":1.0},'.repeat(million / 10)}1]`],
     ['one number of very many digits', `[${'9'.repeat(million)}]`],
     ['one string of escaped quotes', `["${'\\"'.repeat(million / 2)}",1.0]`],
     ['one string of backslashes', `["${'\\\\'.repeat(million / 2)}",1.0]`],
     ['many small strings', `[${'"1",'.repeat(million / 4)}1.0]`],
-    ['signs that are no JSON', '-'.repeat(million)],
+    ['minus signs that are no JSON', '-'.repeat(million)],
     ['exponents that are no JSON', '1e'.repeat(million / 2)],
     // What looks at each place more than so often would be at it for longer than any test.
   ])('scanning large input ends: %s', (_name, text) => {

@@ -1,4 +1,4 @@
-/** A list in a stream of bytes is split into the entries that were written, wherever the stream is cut. */
+/** A list in a byte stream is split into its entries, wherever the stream is cut. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { JsonObject } from '@/lib/json'
@@ -69,11 +69,11 @@ describe('a list in a stream', () => {
     ['something after the object', '{"requests":[1]} x'],
     ['a list that a brace closes', '{"requests":[1}}'],
     ['a name in a text', '{"a":"\\"requests\\":[1]"}'],
-  ])('%s is refused', async (_, text) => {
+  ])('a stream with %s is refused', async (_, text) => {
     expect(await faultOf(text)).toMatchObject({ fault: 'no_list' })
   })
 
-  test('an entry above the limit is refused after those before it, and so is a long rest', async () => {
+  test('an entry above the size limit is refused after the entries before it, and so is a long rest', async () => {
     const long = 'x'.repeat(70_000)
     expect(await faultOf(`{"requests":["a","b","${long}`, { most: 1_000 })).toEqual({ fault: 'long_entry', entries: 2 })
     expect(await faultOf(`{"requests":["a"],"other":"${long}"}`)).toEqual({ fault: 'long_rest', entries: 1 })

@@ -1,4 +1,4 @@
-/** A long list that is read part by part is the one that was written, however it was written; and what is no list is none. */
+/** A long list that is read part by part has the same entries, in any notation; text that is no list is refused. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { JsonObject } from '@/lib/json'
@@ -36,9 +36,9 @@ describe('a long list', () => {
   test.each([
     ['ends in a comma', `{"data":[${entries},]}`],
     ['lacks a comma', `{"data":[${entries}{}]}`],
-    ['is broken off', `{"data":[${entries}`],
-    ['holds a number', `{"data":[${entries},1]}`],
-    ['is another', `{"list":[${entries}]}`],
+    ['breaks off', `{"data":[${entries}`],
+    ['contains a number', `{"data":[${entries},1]}`],
+    ['is another list', `{"list":[${entries}]}`],
     ['is an object', `{"data":{"x":[${entries}]}}`],
   ])('a text that %s is not a list', async (_, text) => {
     expect(await read(text)).toBeUndefined()

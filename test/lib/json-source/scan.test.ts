@@ -1,4 +1,4 @@
-/** Looking through JSON text before it is parsed: how deep and how much it is. The outcome of its numbers is in as-written.test.ts. */
+/** Scanning JSON text before it is parsed: its depth and its number of values. Numbers are in as-written.test.ts. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { type JsonValue, parseJson } from '@/lib/json'

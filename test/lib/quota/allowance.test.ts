@@ -1,4 +1,4 @@
-/** An allowance: a minute's worth at once, then evenly, for each subject by itself. */
+/** An allowance per subject: a minute's amount at once, then refilled evenly. */
 import { expect, test } from 'bun:test'
 import { createAllowance } from '@/lib/quota/allowance'
 

@@ -1,4 +1,4 @@
-/** Who gets how much of what there is only so much of, who waits, and for whom. */
+/** A limited resource that many subjects share: how much each gets, who waits, and in which order. */
 import { describe, expect, test } from 'bun:test'
 import { createBudget, type Lease } from '@/lib/quota/budget'
 
@@ -34,7 +34,7 @@ describe('a shared resource', () => {
     expect(budget.state()).toEqual({ used: 0, waiting: 0 })
   })
 
-  test('the subject with the smallest use goes first, and nobody overtakes a request for the total', async () => {
+  test('the subject with the smallest use goes first, and a later request does not overtake a waiting one for more', async () => {
     const budget = createBudget(SIZES)
     const whole = lease(budget.take('a', 8))
     lease(budget.take('b', 4))

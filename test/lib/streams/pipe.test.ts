@@ -1,4 +1,4 @@
-/** What a pipe relies on of Bun's TransformStream: nothing that was read is lost, and neither end takes the other with it. */
+/** Properties of Bun's TransformStream that pipes rely on: no chunk is lost, and neither end closes the other. */
 import { describe, expect, test } from 'bun:test'
 import { spend } from '@test/support/delays'
 import { until } from '@test/support/until'

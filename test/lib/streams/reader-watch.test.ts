@@ -1,4 +1,4 @@
-/** Whether an answer is read at all: told once where it is not, and never while its reader waits. */
+/** The reader watch: reports once that a client stopped reading, and never while the writer itself waits. */
 import { expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { ReaderWatch } from '@/lib/streams/reader-watch'

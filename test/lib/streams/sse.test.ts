@@ -1,4 +1,4 @@
-/** The event-stream parser: however the bytes are cut, the same events, and not one byte lost on the way through. */
+/** The event-stream parser: the same events for any split of the bytes, and every byte in the raw text. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { formatSse, type SseEvent, SseEventTooLargeError, SseParser } from '@/lib/streams/sse'
@@ -98,7 +98,7 @@ describe('parsing an event stream', () => {
     ['LF', 'data: a\n\ndata: b\n\n'],
     ['CRLF', 'data: a\r\n\r\ndata: b\r\n\r\n'],
     ['CR', 'data: a\r\rdata: b\r\r'],
-    ['a mixture', 'data: a\r\n\ndata: b\n\r\n'],
+    ['mixed line ends', 'data: a\r\n\ndata: b\n\r\n'],
     ['a byte order mark', '\uFEFFdata: a\n\ndata: b\n\n'],
     ['no blank line at the end', 'data: a\n\ndata: b'],
     ['no space after the colon', 'data:a\n\ndata:b\n\n'],

@@ -1,4 +1,4 @@
-/** One timer for many: each is called when its time has come, as often as it comes, and no more once it is watched no more. */
+/** One timer for many items: each is called once its time has come, and no longer once it is not watched. */
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 

@@ -1,4 +1,4 @@
-/** Work in turn: never twice at the same time, and one that fails holds up nothing. */
+/** Work in turn: never two runs at once, and a failed run delays none. */
 import { expect, test } from 'bun:test'
 import { inTurn } from '@/lib/wait/in-turn'
 

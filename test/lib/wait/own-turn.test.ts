@@ -1,4 +1,4 @@
-/** That what takes long is done step by step, each in a turn of the event loop in which no other is. */
+/** Long work is done in steps, each in its own turn of the event loop. */
 import { expect, test } from 'bun:test'
 import { countTurns } from '@test/support/loop-turns'
 import { OWN_TURN_BYTES, ownTurn, turnFor } from '@/lib/wait/own-turn'

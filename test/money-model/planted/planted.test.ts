@@ -1,4 +1,4 @@
-/** The money model alone finds bugs that are planted into a process: in each of them some sequence fails. TEST_SEED draws the sequences. */
+/** The money model finds bugs planted into a process: for each bug some sequence fails. TEST_SEED selects the sequences. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { OUR_ENVIRONMENT } from '@test/support/bare-environment'

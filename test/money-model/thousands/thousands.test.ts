@@ -1,4 +1,4 @@
-/** The same for hundreds of sequences, or as many thousands as MONEY_SEQUENCES says, drawn by TEST_SEED. */
+/** The money model on hundreds of sequences, or as many thousands as MONEY_SEQUENCES says, selected by TEST_SEED. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { playSequences } from '@test/money-model/play'
 import { OUR_ENVIRONMENT } from '@test/support/bare-environment'

@@ -1,4 +1,4 @@
-/** Further addresses for alerts: mailed a question, and nothing else before somebody has said yes. */
+/** Further addresses for alerts: they get a request for consent, and nothing else before consent is given. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { signInAgain } from '@test/console/http/support'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -130,7 +130,7 @@ test('an account may ask ten addresses an hour for consent, and have five addres
 })
 
 test.each(['addresses', 'addresses/ask-again'])(
-  '%s: a hundred presses with one request key send one mail',
+  '%s: a hundred requests with one request key send one mail',
   async (route) => {
     const owner = await newPerson('Ada')
     const email = newAddress()

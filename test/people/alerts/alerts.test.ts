@@ -1,4 +1,4 @@
-/** The routes of alerts: what they show and change for which role, and turning a kind off without signing in. */
+/** The routes of alerts: what each role sees and changes, and turning a kind off without signing in. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
@@ -78,7 +78,7 @@ describe('turning off an alert by its mail', () => {
     await server.stop()
   })
 
-  test('an alert’s link turns it off after a question, a mail program’s button at once (RFC 8058); opening the link does not', async () => {
+  test('an alert’s link asks before it turns the alert off, a mail program’s button does so at once (RFC 8058); opening the link does not', async () => {
     const { accountId } = await mailing.customer('1')
     const { db, sql } = mailing.gateway.database
     const to = 'team@example.test'
@@ -110,7 +110,7 @@ describe('turning off an alert by its mail', () => {
     expect((await fetch(`${mailing.url}/mail/unsubscribe?token=made-up`, { method: 'POST' })).status).toBe(404)
   })
 
-  test('a mail that cannot be turned off has no header for that', async () => {
+  test('a mail that cannot be turned off has no header for turning it off', async () => {
     await writeMails(mailing.gateway.database.db, { kind: 'address_in_use', facts: {} }, ['ada@example.test'])
     await until(() => server.mails.some((mail) => mail.to === 'ada@example.test'), 'the mail')
     expect(server.mails.at(-1)?.raw).not.toMatch(/unsubscribe/i)

@@ -1,4 +1,4 @@
-/** Operations on batches: who sees them, reads their results and cancels them, and what is in the audit log. */
+/** Operations on batches: who sees them, reads their results and cancels them, and their audit entries. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -68,7 +68,7 @@ async function text(who: keyof typeof people, path: string): Promise<string> {
 }
 
 describe('a list of batches', () => {
-  test('batches are listed newest first and page by page; a developer sees the own ones', async () => {
+  test('batches are listed newest first, in pages; a developer sees only their own', async () => {
     const mine = await batchOfDeveloper()
     const theirs = await storeBatch(gateway, {
       accountId,
@@ -102,7 +102,7 @@ describe('a list of batches', () => {
 })
 
 describe('results', () => {
-  test('results and messages of errors are for the owner of the key and for owners of the account', async () => {
+  test('results and error messages are visible to the owner of the key and to owners of the account', async () => {
     const id = await batchOfDeveloper()
     for (const who of ['developer', 'owner'] as const) {
       const { body } = await call(who, `/${id}`)
@@ -157,7 +157,7 @@ describe('cancelling', () => {
     ])
   })
 
-  test('nobody else can cancel a batch', async () => {
+  test('nobody else than the key’s owner and the account’s owner can cancel a batch', async () => {
     const id = await batchOfDeveloper(RUNNING)
     expect((await call('viewer', `/${id}/cancel`, 'POST')).status).toBe(403)
     expect((await call('colleague', `/${id}/cancel`, 'POST')).status).toBe(404)

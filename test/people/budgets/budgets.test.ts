@@ -1,4 +1,7 @@
-/** The routes of budgets: what is set holds at the next request, what cannot be is refused by its field, and nobody sees another's figures. */
+/**
+ * The routes of budgets: a set budget applies at the next request, an invalid one is refused with its field, and
+ * nobody sees another's figures.
+ */
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'

@@ -1,4 +1,4 @@
-/** The routes of the addresses that keys may be used from: what they take, and that nobody locks themselves out by them. */
+/** The routes of address lists of keys: their form, and that no editor locks themselves out. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -47,7 +47,7 @@ describe('the list of a key', () => {
 
   test.each([
     ['no network', ['10.1']],
-    ['bits behind the prefix', ['10.0.0.1/8']],
+    ['bits after the prefix', ['10.0.0.1/8']],
     ['an empty list', []],
     ['51 networks', Array.from({ length: 51 }, (_, index) => `10.0.0.${index}`)],
   ])('an address list refuses %s', async (_, allowedAddresses) => {

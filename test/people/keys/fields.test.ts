@@ -1,4 +1,4 @@
-/** The settings of keys: each is stored, shown and told by its row, and what a row says stands nowhere else. */
+/** The settings of keys: each is stored, shown and audited by its row in the table, and its texts are in one file. */
 import { describe, expect, test } from 'bun:test'
 import { getTableColumns } from 'drizzle-orm'
 import { describeSettings, keyColumns, wireOf } from '@/accounts/key-limits'

@@ -1,4 +1,4 @@
-/** Tags that are fixed on a key: how they are set, who may set them, and that they win over what requests say. */
+/** Tags fixed on a key: how they are set, who may set them, and that they override the request's tags. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -24,7 +24,7 @@ async function make(tags: unknown): Promise<{ status: number; body: unknown }> {
   return await person.json('POST', KEYS, { name: 'tagged', tags })
 }
 
-test('a key’s tags are in all its usage, and win over the header', async () => {
+test('a key’s tags are in all its usage, and override the header’s tags', async () => {
   const { key, item } = (await make(['team=search', 'env=prod'])).body as Made
   expect(item.tags).toEqual(['env=prod', 'team=search'])
   const { database, deps } = gateway.gateway

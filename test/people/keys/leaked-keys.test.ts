@@ -1,4 +1,7 @@
-/** Keys that were found in public: the answer tells nothing, their people are mailed once, the link works once and by a POST alone, and the text is nowhere. */
+/**
+ * Keys found in public: the report's answer reveals nothing, the key's people get a mail, its link works once by POST
+ * only, and the text is stored nowhere.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -64,7 +67,7 @@ const mailsTo = (email: string) =>
   gateway.gateway.database.sql`SELECT 1 FROM mails WHERE recipient = ${email} AND kind = 'key_leaked'`
 
 describe('a key that was found in public', () => {
-  test('a leaked key is deactivated by the mailed link, once and by POST only, without a sign-in', async () => {
+  test('a key that was found in public is deactivated by the mailed link, once and by POST only, without a sign-in', async () => {
     const mine = await owned()
     expect((await report(` ${mine.key}\n`)).status).toBe(200)
     const token = await server.find(mine.email, LINK)
@@ -92,7 +95,7 @@ describe('a key that was found in public', () => {
     expect(await statusOf(mine)).toBe('active')
   })
 
-  test('a leaked key is reported by mail to owners, admins, and its member', async () => {
+  test('the mail about a key that was found in public goes to owners, admins, and the key’s member', async () => {
     const mine = await owned()
     const people = await Promise.all([owned(), owned(), owned()])
     const [admin, developer, other] = people
@@ -113,7 +116,7 @@ describe('a key that was found in public', () => {
     expect(told).toEqual([1, 1, 1, 0])
   })
 
-  test('a leaked key is found by a former text that still works, but not by one that has ended', async () => {
+  test('a reported key is recognized by a former text that still works, but not by one that has ended', async () => {
     const mine = await owned()
     const { keyId } = mine
     expect(await gateway.apiKeys.rotate(keyId, 3_600_000)).toMatchObject({ kind: 'rotated' })
@@ -127,7 +130,7 @@ describe('a key that was found in public', () => {
     expect(await reportsOf(keyId)).toHaveLength(1)
   })
 
-  test('a leaked management key is revoked', async () => {
+  test('a management key that was found in public is revoked by the mailed link', async () => {
     const { accountId, userId, email } = await owned()
     const { managementKeys } = gateway.gateway.deps.dashboard
     const by = { actor: { userId, email } }
@@ -141,7 +144,7 @@ describe('a key that was found in public', () => {
     expect(await managementKeys.identify(made.key)).toBeUndefined()
   })
 
-  test('the link of a leaked key works for seven days', async () => {
+  test('the link to deactivate a reported key works for seven days', async () => {
     const mine = await owned()
     await report(mine.key)
     const token = await server.find(mine.email, LINK)

@@ -1,4 +1,4 @@
-/** Service keys, and what holds for all keys of an account, over a whole gateway: at the door of people and of paid requests. */
+/** Service keys, and rules for all keys of an account, in a whole gateway: when keys are made and when requests are paid. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'

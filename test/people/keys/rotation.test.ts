@@ -1,4 +1,4 @@
-/** The route that rotates an API key: what it answers and refuses, and that it acts at once on every gateway. */
+/** The route that rotates an API key: answers, refusals, and immediate effect on every gateway. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -50,7 +50,7 @@ async function call(key: string, at = gateway): Promise<number> {
 }
 
 describe('rotating', () => {
-  test('a rotation shows the new key once; both keys work; the old one is listed by its last four characters and its expiry time', async () => {
+  test('a rotation shows the new text once; both texts work; the old one is listed by its last four characters and its expiry time', async () => {
     const { key, item } = await create({ monthlyBudgetUsd: '5' })
     const answer = await person.json('POST', `${PATH}/${item.id}/rotate`, { overlap: '1h' })
     expect(answer.status).toBe(200)

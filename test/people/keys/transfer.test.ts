@@ -1,4 +1,4 @@
-/** A key that changes hands while it is used: what runs is charged to the member who began it, and the books agree. */
+/** A key that is transferred while it is used: running requests are charged to the member who started them, and the books agree. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { connect } from '@test/ledger/harness'

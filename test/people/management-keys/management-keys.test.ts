@@ -1,4 +1,4 @@
-/** Management keys on the page of keys, in a real browser: made with scopes after a proof, used against the API, and ended. */
+/** Management keys in Chromium: made with scopes after a proof, used with the API, and revoked. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'

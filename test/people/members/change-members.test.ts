@@ -1,4 +1,4 @@
-/** Who may make whom what in an organisation, and that it has an owner whatever happens at once. */
+/** Roles in an organisation: who may give which role, and that an owner always remains, also under concurrent changes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { by, COMPANY, join, newOrganisation, newUser, type User } from '@test/accounts/members/people'
@@ -111,7 +111,7 @@ describe('a role', () => {
     expect(await changeRole(fixture.database, change, 'owner')).toEqual({ kind: 'too_many_owned' })
   })
 
-  test('if two owners demote each other at the same time, one of them stays owner, in 100 of 100 runs', async () => {
+  test('if two owners demote each other at the same time, one of them remains owner, in 100 of 100 runs', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const pair = [people.owner, await join(fixture, accountId, 'owner')] as const
     for (let round = 0; round < 100; round++) {

@@ -1,4 +1,4 @@
-/** The operator commands of organisations and of their keys, as processes on real stores. */
+/** The operator commands for organisations and their keys, run as processes on real stores. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { run } from '@test/cli/run'

@@ -1,4 +1,4 @@
-/** What members hold ends with the role that allows it, generated: each credential × each role before × each role after, or none. */
+/** Credentials of members end with the role that allows them: each credential × each role before × each role after, or none. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { by, join, newOrganisation, type Organisation, type User } from '@test/accounts/members/people'

@@ -1,4 +1,4 @@
-/** The routes of invitations: what they answer and refuse, what is in the mail, and that every link that is not good fails alike. */
+/** The routes of invitations: answers, refusals, mails, and that every invalid link gets the same answer. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { loggedToken } from '@test/console/http/support'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -130,7 +130,7 @@ describe('an invitation', () => {
     expect((await tell(person, 'accept', tokens[3])).status).toBe(200)
   })
 
-  test('a hundred presses with one request key send one mail, and the invited person joins once', async () => {
+  test('a hundred requests with one request key send one mail, and the invited person joins once', async () => {
     const owner = await newOrganisation()
     const person = await verifiedPerson()
     const { sql } = gateway.gateway.database
@@ -208,7 +208,7 @@ describe('an invitation', () => {
   })
 
   test.each([
-    ['an address that is none', 'nobody', 'viewer'],
+    ['an invalid address', 'nobody', 'viewer'],
     ['an address with a line break', 'a@example.test\nbcc: b@example.test', 'viewer'],
     ['several addresses', ['a@example.test', 'b@example.test'], 'viewer'],
     ['an unknown role', 'a@example.test', 'king'],

@@ -1,4 +1,4 @@
-/** Invitations as the database keeps them: good once, for one verified address, and never for more than their sender may give now. */
+/** Invitations in the database: valid once, for one confirmed address, and never for more than their sender may still give. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import {

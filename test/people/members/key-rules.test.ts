@@ -1,4 +1,4 @@
-/** What holds for all keys of a member, over two whole gateways: at the door of people, of programs and of paid requests. */
+/** Rules for all keys of a member, on two whole gateways: for people, for programs, and for paid requests. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { send } from '@test/console/http/management/caller'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -145,7 +145,7 @@ describe('rules for the keys of a member', () => {
 })
 
 describe('permissions', () => {
-  test('owners and admins set rules; members see their own rules, and members who see all usage see those of others', async () => {
+  test('owners and admins set key rules; members see their own, and members who see all usage see those of others', async () => {
     const [admin, billing, viewer, other] = await Promise.all(
       (['admin', 'billing', 'viewer', 'developer'] as const).map(join),
     )
@@ -173,11 +173,11 @@ describe('permissions', () => {
     { allowedModels: ['svc/none'] },
     { allowedProviders: ['nobody'] },
     { maxKeyAgeDays: 30 },
-  ])('the rule %j is refused', async (policy) => {
+  ])('the key rule %j is refused', async (policy) => {
     expect((await setRules(policy)).status).toBe(400)
   })
 
-  test('rules for a non-member are refused', async () => {
+  test('key rules for a non-member are refused', async () => {
     const stranger = await signUpPerson(gateway)
     for (const [method, body] of [
       ['GET', undefined],

@@ -1,4 +1,4 @@
-/** What people are told by mail of their membership, written with the change itself; nobody can turn these off. */
+/** Mails about a person's membership, written in the same step as the change; nobody can turn these off. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { by, COMPANY, newOrganisation, newUser } from '@test/accounts/members/people'
@@ -49,7 +49,7 @@ test('refused and unchanged roles send no mail', async () => {
   for (const { email } of Object.values(people)) expect(await mailsTo(email)).toEqual([])
 })
 
-test('a membership’s end is mailed, and so is a membership that an operator gives', async () => {
+test('the end of a membership is mailed, and so is a membership that an operator gives', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { owner, viewer } = people
   await removeMember(fixture.database, { accountId, userId: viewer.userId, by: by(owner) })

@@ -1,4 +1,4 @@
-/** The routes of members and organisations: what each answers and refuses, and that a membership ends with the next request. */
+/** The routes of members and organisations: answers, refusals, and that the end of a membership applies from the next request on. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type JsonAnswer, type Person, signUpPerson } from '@test/support/person'
@@ -234,7 +234,7 @@ describe('a member who is removed', () => {
     expect(await events.text()).toContain('event: signed-out')
   })
 
-  test('a member may leave', async () => {
+  test('a member may leave an account', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'viewer')
     expect(refusal(await person.json('DELETE', `${within(owner)}/members/${owner.viewer.userId}`))).toBe(

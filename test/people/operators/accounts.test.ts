@@ -1,4 +1,4 @@
-/** The operator's API on accounts and credit: what happens once, what waits for an administrator, and what the audit log says. */
+/** The operator's API on accounts and credit: what happens once, what waits for an administrator, and audit entries. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { BEHIND_A_PROXY } from '@test/console/http/management/caller'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -88,7 +88,7 @@ describe('accounts in the operator’s API', () => {
     expect(seen).toEqual(made)
   })
 
-  test('a person whose address is confirmed becomes the owner of the account with it', async () => {
+  test('a person whose address is confirmed becomes the owner of the account with that address', async () => {
     const account = newAccount()
     const accountId = idOf(await call('POST', '/accounts', account))
     const { database } = gateway.gateway
@@ -133,7 +133,7 @@ describe('accounts in the operator’s API', () => {
     expect((await call(method, path, body)).status).toBe(404)
   })
 
-  test('the usage of an account is summed, without other accounts’', async () => {
+  test('the operator’s API sums the usage of one account only', async () => {
     const [accountId, other] = [await makeAccount(), await makeAccount()]
     await credit(accountId, '5', crypto.randomUUID())
     const { body } = await call('POST', `/accounts/${accountId}/keys`, { name: 'first', monthlyBudgetUsd: null })
@@ -191,7 +191,7 @@ describe('credit in the operator’s API', () => {
     expect(await gateway.balance(accountId)).toMatchObject({ available: 3_000_000_000 })
   })
 
-  test('a reference that the command line used is the same reference in the operator’s API', async () => {
+  test('a reference used by a command is known to the operator’s API, and adds no credit again', async () => {
     const accountId = await makeAccount()
     const credits = createCredits(gateway.gateway.database, gateway.gateway.deps.ledger)
     await credits.addCredit({ accountId, amount: nano(2_000_000_000), reference: 'by command' })
@@ -221,7 +221,7 @@ describe('credit in the operator’s API', () => {
     },
   )
 
-  test('a negative credit takes back at most the available credit', async () => {
+  test('negative credit removes at most the available credit', async () => {
     await renew()
     const accountId = await makeAccount()
     await credit(accountId, '10', 'sold')
@@ -280,7 +280,7 @@ describe('credit in the operator’s API', () => {
     ])
   })
 
-  test('a rejected credit stays refused; if the command adds it meanwhile, an approval adds no more', async () => {
+  test('a rejected credit stays refused; if a command adds the credit meanwhile, an approval adds no more', async () => {
     await renew()
     const accountId = await makeAccount()
     const rejected = await credit(accountId, '500', 'rejected')

@@ -1,4 +1,4 @@
-/** Operator keys: what each may do, where and until when; and the keys of customers that they manage. */
+/** Operator keys: what each may do, from where and until when; and the customers' keys that they manage. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { run } from '@test/cli/run'
 import { BEHIND_A_PROXY, makeManagementKey, send } from '@test/console/http/management/caller'
@@ -79,7 +79,7 @@ describe('operations by operator keys', () => {
     expect(taken.headers.get('cache-control')).toBe('no-store')
   })
 
-  test.each(OPERATIONS)('$name refuses every other credential, before a body is read', async (operation) => {
+  test.each(OPERATIONS)('$name refuses every other credential before it reads the body', async (operation) => {
     const { method } = operation
     const path = `/v1/operator${fillPath(operation.place, { accountId: customer.accountId, id: customer.keyId })}`
     const manager = await makeManagementKey(await signUpPerson(gateway))
@@ -221,7 +221,7 @@ describe('an operator key', () => {
     expect((await callerOf(gateway, made)('POST', path, body, once)).status).toBe(401)
   })
 
-  test('an operator key works from its networks only', async () => {
+  test('an operator key works only from its listed networks', async () => {
     const made = await makeOperatorKey(gateway, { allowedAddresses: ['203.0.113.0/24'] })
     const from = (address: string) =>
       send(gateway, made.key, 'GET', '/v1/operator/accounts', undefined, { 'x-forwarded-for': address })

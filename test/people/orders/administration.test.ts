@@ -1,4 +1,4 @@
-/** The administrators' operations on orders, payments and credit: who performs them, and that a repeated request happens once. */
+/** Administrators' operations on orders, payments and credit: permissions, and that a repeated request happens once. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { dashboardRoutesOf } from '@test/console/http/routes'

@@ -1,4 +1,4 @@
-/** Automatic top-ups over real gateways and a Stripe on loopback: who may set them up, and requests that cross the threshold. */
+/** Automatic top-ups on real gateways with a simulated Stripe: who may set them up, and requests that cross the threshold. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { run } from '@test/cli/run'
 import { startGateway, type TestGateway } from '@test/support/gateway'

@@ -1,4 +1,4 @@
-/** Operations on orders, the auto top-up and moved credit: each that makes, sends or changes something does so once for a request key. */
+/** Operations on orders, auto top-ups and transfers: each changes something once per request key. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { fillPath } from '@test/console/http/routes'
 import { startGateway, type TestGateway } from '@test/support/gateway'

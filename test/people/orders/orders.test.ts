@@ -1,4 +1,4 @@
-/** The dashboard's routes of credit: what a customer can order, see and end. */
+/** The dashboard's routes of credit: what a customer can order, see and cancel. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -147,7 +147,7 @@ describe('an order', () => {
 })
 
 describe('the list', () => {
-  test('the list of orders comes page by page', async () => {
+  test('the list of orders has pages', async () => {
     const reader = await signUpPerson(gateway)
     for (const amountUsd of ['5', '6', '7']) {
       await reader.json('POST', '/dashboard/api/a/:accountId/orders', { amountUsd, method: 'bank_transfer' })
@@ -165,7 +165,7 @@ describe('the list', () => {
   })
 })
 
-test('a person’s actions are in the audit log with their address', async () => {
+test('a person’s actions on orders are in the audit log with their network address', async () => {
   const { orderId } = await create({ amountUsd: '10', method: 'bank_transfer' })
   await person.json('POST', `/dashboard/api/a/:accountId/orders/${orderId}/cancel`, {})
   const entries = await gateway.gateway.database.sql`

@@ -1,4 +1,4 @@
-/** Moving credit between accounts over a whole gateway: who may, what is refused in which words, and what both accounts then show. */
+/** Transfers of credit over a whole gateway: permissions, refusals, and what both accounts then show. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -94,7 +94,7 @@ describe('refusals', () => {
     expect([await available(owner), await available(other)]).toEqual([10_000_000_000, 0])
   })
 
-  test('credit cannot be transferred to the same account, from a suspended account, or by an old form', async () => {
+  test('credit cannot be transferred to the same account, from a suspended account, or with a used request key', async () => {
     await join('owner')
     expect(await move({ toAccountId: owner.viewer.accountId })).toMatchObject({ status: 400 })
     expect((await move()).status).toBe(200)
@@ -127,7 +127,7 @@ describe('refusals', () => {
     expect([await available(owner), await available(other)]).toEqual([20_000_000_000, 10_000_000_000])
   })
 
-  test('a transfer needs a fresh proof, and is refused to management keys', async () => {
+  test('a transfer of credit needs a fresh proof, and is refused to management keys', async () => {
     await join('owner')
     await gateway.gateway.database.sql`UPDATE sessions SET proved_at = now() - interval '1 hour'
       WHERE user_id = ${owner.viewer.userId}`

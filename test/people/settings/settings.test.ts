@@ -1,4 +1,4 @@
-/** The settings of an account: what nobody chose has its standard, and routes, management API and command choose alike. */
+/** The settings of an account: defaults, and the same changes by routes, management API and command. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { run as runCommand } from '@test/cli/run'
 import { startGateway, type TestGateway } from '@test/support/gateway'

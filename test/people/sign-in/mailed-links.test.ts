@@ -1,4 +1,4 @@
-/** Links of mails whose token is none: cut, mistyped, endless or empty, they are answered as any link that is no longer good. */
+/** Mailed links with invalid tokens: cut, mistyped, very long or empty ones are answered like expired links. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { SESSION } from '@test/console/http/support'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -49,7 +49,7 @@ const BODIES: [path: string, rest: object, status: number][] = [
   ['/dashboard/api/invitations/decline', {}, 410],
 ]
 
-test.each(BODIES)('%s answers the same for every address', async (path, rest, status) => {
+test.each(BODIES)('%s answers the same for every invalid token', async (path, rest, status) => {
   const dead = await answerTo(path, { ...rest, token: DEAD })
   expect(dead.status).toBe(status)
   for (const token of ODD) expect([token, await answerTo(path, { ...rest, token })]).toEqual([token, dead])
@@ -57,7 +57,7 @@ test.each(BODIES)('%s answers the same for every address', async (path, rest, st
   expect(withNul).toMatchObject({ status: 400, error: { param: 'token' } })
 })
 
-test.each(['GET', 'POST'])('%s for unsubscribing shows the same page for every link', async (method) => {
+test.each(['GET', 'POST'])('%s for unsubscribing shows the same page for every invalid token', async (method) => {
   const show = async (query: string) => {
     const response = await fetch(`${gateway.url}/mail/unsubscribe${query}`, { method })
     return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }

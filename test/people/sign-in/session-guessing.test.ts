@@ -1,4 +1,4 @@
-/** Guessing passwords: slowed down by address and by account, never at the cost of whom the account belongs to. */
+/** Guessing passwords is slowed down by address and by account, without locking the owner out. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { errorOf, loggedToken, post } from '@test/console/http/support'
 import { expectAtLeast } from '@test/support/at-least'
@@ -69,7 +69,7 @@ describe('guesses from one address at one person', () => {
     expect((await guess(proxied, email, 'wrong', '2001:db8:1:3::1')).status).toBe(401)
   })
 
-  test('a right password resets the count', async () => {
+  test('a right password resets the count of guesses', async () => {
     const { email, password } = await signUpPerson(gateway)
     for (let round = 0; round < 2; round++) {
       await guesses(PER_ADDRESS - 1, () => guess(gateway, email, 'wrong guess'))
@@ -106,7 +106,7 @@ describe('guesses from one address at many people', () => {
 })
 
 describe('equal answers', () => {
-  test('S19: an unknown address has the same status, body and work', async () => {
+  test('S19: sign-in with an unknown address has the same status, body and work as with a known one', async () => {
     const { email } = await signUpPerson(proxied)
     const answers = async (address: string, from: string) => {
       const response = await expectAtLeast(200, () => guess(proxied, address, 'wrong guess', from))
@@ -117,7 +117,7 @@ describe('equal answers', () => {
     expect(known).toMatchObject({ status: 401 })
   })
 
-  test('S19: a reset request for an unknown address has the same answer', async () => {
+  test('S19: a reset request for an unknown address has the same answer as for a known one', async () => {
     const { email } = await signUpPerson(proxied)
     const ask = async (address: string) => {
       const from = { 'x-forwarded-for': '192.0.2.71' }
@@ -131,7 +131,7 @@ describe('equal answers', () => {
 })
 
 describe('mails', () => {
-  test('mails to another person are limited', async () => {
+  test('the number of mails that others can send to a person is limited', async () => {
     const { email } = await signUpPerson(proxied)
     const ask = (index: number) =>
       post(proxied, '/password/forgot', { email }, { 'x-forwarded-for': `10.3.0.${index}` })
@@ -140,7 +140,7 @@ describe('mails', () => {
 })
 
 describe('passwords requested again', () => {
-  test('guesses on a stolen session are limited', async () => {
+  test('password guesses on a stolen session are limited', async () => {
     const person = await signUpPerson(gateway)
     const change = () =>
       person.fetch('/dashboard/api/session/password/change', {

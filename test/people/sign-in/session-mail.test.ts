@@ -1,4 +1,4 @@
-/** Where mail is configured: nobody gets in before they have proven their address, and no answer tells who has one. */
+/** Sign-in with mail: nobody gets in before their address is confirmed, and no answer reveals who has signed up. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { errorOf, post, SESSION } from '@test/console/http/support'
 import { expectAtLeast } from '@test/support/at-least'

@@ -1,4 +1,4 @@
-/** Requests that other sites cause, closed sign-up, and what production refuses. */
+/** Requests caused by other sites, closed sign-up, and refusals in production. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { errorOf, post, SESSION, signInAgain } from '@test/console/http/support'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -28,7 +28,7 @@ afterAll(() => Promise.all([open.stop(), closed.stop()]))
 
 describe('another site', () => {
   test.each([['https://evil.example'], ['null'], ['http://127.0.0.1:1'], [undefined]])(
-    'with the origin %p cannot sign anybody in, out or change anything',
+    'a page of the origin %p cannot sign anybody in or out, or change anything',
     async (origin) => {
       const person = await signUpPerson(open)
       const headers = { cookie: person.cookie, 'content-type': 'application/json', ...(origin && { origin }) }
@@ -53,7 +53,7 @@ describe('another site', () => {
   )
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
-    'cannot send a form: %s is refused even from our own pages',
+    'another site cannot send a form: %s is refused even from our own pages',
     async (contentType) => {
       const { email, password } = await signUpPerson(open)
       const response = await fetch(`${open.url}${SESSION}/sign-in`, {
@@ -97,7 +97,7 @@ describe('closed sign-up', () => {
     )
   })
 
-  test('PUBLIC_URL’s origin is the only accepted one, whatever the Host header', async () => {
+  test('only the origin of PUBLIC_URL is accepted, whatever the Host header', async () => {
     const response = await post(closed, '/sign-out', {}, { origin: closed.url })
     expect(await errorOf(response)).toMatchObject({ status: 403, code: 'cross_origin' })
   })
@@ -113,7 +113,7 @@ describe('production without mail', () => {
 })
 
 describe('the role', () => {
-  test('the role is read at every request', async () => {
+  test('a person’s role is read at every request', async () => {
     const person = await signUpPerson(open, { role: 'admin' })
     expect(person.viewer.role).toBe('admin')
     await open.gateway.database.sql`UPDATE users SET role = 'member' WHERE id = ${person.viewer.userId}`

@@ -1,4 +1,4 @@
-/** The second step of signing in: set up, asked for, used once, limited, and taken away again. */
+/** The second factor of sign-in: set-up, request, single use, limits, and removal. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { errorOf, post, SESSION } from '@test/console/http/support'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -39,7 +39,7 @@ async function firstStep({ email, password }: Person): Promise<string> {
 }
 
 describe('an authenticator app', () => {
-  test('an authenticator app is set up with password and first code, and asked for afterwards', async () => {
+  test('an authenticator app is set up with password and first code, and its code is required afterwards', async () => {
     const { person, setup } = await withTotp()
     expect(setup.uri).toStartWith('otpauth://totp/svc:')
     expect(setup.backupCodes).toHaveLength(10)

@@ -1,4 +1,4 @@
-/** What customers see of archived months: that they are archived, what their days add up to, and never a silent nothing. */
+/** What customers see of archived months: a note that they are archived, their daily sums, and never an empty list without a note. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'

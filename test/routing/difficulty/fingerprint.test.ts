@@ -1,4 +1,4 @@
-/** Which buckets a text falls into: alike where it is alike, apart where the place or the part of the prompt differs. */
+/** The buckets of a text for the difficulty score: equal for similar words, separate by part of the prompt. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { BUCKETS, fingerprint } from '@/routing/difficulty/fingerprint'

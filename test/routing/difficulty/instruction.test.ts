@@ -1,4 +1,4 @@
-/** What of a prompt is taken for the instruction, and what for the material. */
+/** Splitting a prompt into its instruction and its material. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { splitPrompt } from '@/routing/difficulty/instruction'
@@ -39,7 +39,7 @@ describe('texts without material', () => {
   })
 })
 
-test('unusual texts are split without an error, and their parts are never longer', () => {
+test('unusual texts are split without an error, and their parts are hardly longer than the text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
       const { instruction, payload } = splitPrompt(text)

@@ -1,4 +1,4 @@
-/** What the trained scorer makes of texts, that its reasons are those of its score, and that reading stays bounded. */
+/** The trained difficulty scorer: its scores, their reasons, and its bounded reading. */
 import { describe, expect, test } from 'bun:test'
 import { sampleTexts } from '@/routing/difficulty/sample'
 import { explainText, scoreText } from '@/routing/difficulty/score-text'

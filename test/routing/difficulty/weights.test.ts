@@ -1,4 +1,4 @@
-/** The trained weights in the repository: they fit this program's signals, and something was learned. */
+/** The trained weights in the repository match the program's signals, and are not empty. */
 import { expect, test } from 'bun:test'
 import { BUCKETS } from '@/routing/difficulty/fingerprint'
 import { STRUCTURE } from '@/routing/difficulty/structure'

@@ -1,4 +1,4 @@
-/** Who is let through to a target: past its breaker, with one of its keys, on one of its slots. */
+/** Admission to a target: past its circuit breaker, with one of its keys and one of its slots. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { TestParts } from '@test/routing/parts'
 import {
@@ -124,7 +124,7 @@ describe('slots of a provider', () => {
     expect(await queued).toBeUndefined()
   })
 
-  test('every outcome frees the slot', async () => {
+  test('every outcome of a call frees the slot', async () => {
     const outcomes: ((permit: Permit) => void)[] = [
       (permit) => void permit.failed(BAD_REQUEST),
       (permit) => permit.abandoned(),

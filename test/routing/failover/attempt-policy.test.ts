@@ -1,4 +1,4 @@
-/** What comes after a failed attempt, class by class. */
+/** The step after a failed attempt, for each class of fault. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { providerError } from '@/formats/provider-error'
@@ -25,14 +25,14 @@ const EMPTY_BUDGET = { random: () => 0.5, takeRetry: () => false }
 const TIMEOUT: AttemptFault = { kind: 'timeout', phase: 'first-byte' }
 
 describe('nextStep', () => {
-  test('after a network error or 5xx comes the same target after a random pause, then the next', () => {
+  test('after a network error or 5xx, the next step is the same target after a random pause, then the next target', () => {
     for (const fault of [{ kind: 'unreachable' } as const, refused(500)]) {
       expect(nextStep(fault, FIRST, GENEROUS)).toEqual({ kind: 'retry-same', delayMs: BACK_OFF_MS * 0.75 })
       expect(nextStep(fault, { ...FIRST, attemptsHere: 2 }, GENEROUS)).toEqual({ kind: 'next-target' })
     }
   })
 
-  test('after a timeout comes the next target, or the same once more if it is the only one', () => {
+  test('after a timeout, the next step is the next target, or the same target once more if it is the only one', () => {
     expect(nextStep(TIMEOUT, FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
     expect(nextStep(TIMEOUT, { ...FIRST, hasAlternative: false }, GENEROUS)).toMatchObject({ kind: 'retry-same' })
   })
@@ -63,14 +63,14 @@ describe('nextStep', () => {
     expect(nextStep(refused(500), tight, GENEROUS).kind).toBe('retry-same')
   })
 
-  test('after a 429 or a refused key comes another key at once, or else the next target', () => {
+  test('after a 429 or a refused key, the next step is another key at once, or else the next target', () => {
     for (const fault of [refused(429, '', '', 60), refused(401), refused(402, 'Insufficient balance')]) {
       expect(nextStep(fault, { ...FIRST, hasOtherKey: true }, GENEROUS)).toEqual({ kind: 'next-key' })
       expect(nextStep(fault, FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
     }
   })
 
-  test('after an ambiguous refusal comes one other key, then the next target', () => {
+  test('after an ambiguous refusal, the next step is one other key, then the next target', () => {
     const other = { ...FIRST, hasOtherKey: true }
     expect(nextStep(refused(403), other, GENEROUS)).toEqual({ kind: 'next-key' })
     expect(nextStep(refused(403), { ...other, attemptsHere: 2 }, GENEROUS)).toEqual({ kind: 'next-target' })

@@ -1,4 +1,4 @@
-/** A request's way through its plan, attempt by attempt, with every answer of the providers in the test's hands. */
+/** A request's way through its plan, attempt by attempt, with scripted answers of providers. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { TestParts } from '@test/routing/parts'
 import {
@@ -49,7 +49,7 @@ describe('error classes', () => {
 
   const EVERYWHERE = ['p1/alpha-at-p1 k1', 'p1/alpha-at-p1 k2', 'p2/alpha-at-p2 k1', 'p2/beta-at-p2 k1']
 
-  test('after a 429 comes the other key at once, then the next target; the keys pause for the account', async () => {
+  test('after a 429, the other key is tried at once, then the next target; the keys pause for the account', async () => {
     const begun = () => begin([alpha, beta])
     expect(await failAll(begun(), () => refused(429, 30))).toEqual(EVERYWHERE)
     expect([await begun().next(), parts.keys.resting().size]).toEqual([undefined, 0])
@@ -64,7 +64,7 @@ describe('error classes', () => {
     expect(nameOf(await begin([beta, modelOf('svc/rested', [providerOf('p3')])]).next())).toBe('p3/rested-at-p3 k1')
   })
 
-  test('after a 429 for the request’s size one other key is tried, then the next target; no key pauses', async () => {
+  test('after a 429 for the request’s size, one other key is tried, then the next target; no key pauses', async () => {
     const tooLarge = refused(429, undefined, 'Request too large for x on tokens per min (TPM): Limit 10, Requested 20')
     for (let time = 0; time < 5; time++) expect(await failAll(begin(), () => tooLarge)).toEqual(EVERYWHERE)
     expect(parts.keys.resting().size).toBe(0)
@@ -78,7 +78,7 @@ describe('error classes', () => {
     expect(eventsOf('key-out')).toEqual([{ type: 'key-out', provider: 'p3', key: 'k1', status: 401 }])
   })
 
-  test('after a 403 comes one other key, then the next target; one account cannot take a key out', async () => {
+  test('after a 403, one other key is tried, then the next target; one account cannot stop the use of a key', async () => {
     for (let time = 0; time < 5; time++) {
       expect(await failAll(begin(), () => refused(403))).toEqual([
         'p1/alpha-at-p1 k1',

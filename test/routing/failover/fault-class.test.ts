@@ -1,4 +1,4 @@
-/** What may be done about each fault, told from what a provider says as callers of the upstream meet it. */
+/** The class of each fault of a provider, by status and error text. */
 import { expect, test } from 'bun:test'
 import { providerError } from '@/formats/provider-error'
 import { type AttemptFault, classify, type FaultClass } from '@/routing/failover/fault-class'

@@ -1,4 +1,4 @@
-/** Retries stay within their share of traffic. */
+/** The limit on retries keeps them within their share of the traffic. */
 import { expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { fc } from '@test/support/property'

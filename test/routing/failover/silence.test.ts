@@ -1,4 +1,4 @@
-/** What follows when a target is silent for longer than it usually is: a second attempt beside it, or the next in its place. */
+/** A target that is silent for longer than usual: a second attempt beside it, or the next target in its place. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { TestParts } from '@test/routing/parts'
 import { alpha, beta, createTrips, nameOf, p1, type Trips } from '@test/routing/trips'
@@ -107,7 +107,7 @@ describe('when no retry is allowed', () => {
   })
 })
 
-test('at most two attempts run at once: a third replaces the oldest', async () => {
+test('at most two attempts run at once: a third one replaces the oldest', async () => {
   await learn()
   const { failover, first } = await start()
   const second = failover.onSilence(first, 5_000) as Permit
@@ -117,7 +117,7 @@ test('at most two attempts run at once: a third replaces the oldest', async () =
   expect(after(failover, second, 10_250)).toBe('p2/beta-at-p2 k1')
 })
 
-test('an overtaken target counts as slow, and twenty in a row open its circuit', async () => {
+test('a target that is overtaken by a second attempt counts as slow, and twenty in a row open its circuit', async () => {
   await learn()
   parts.clock.advance(60_000)
   for (let request = 0; request < MIN_SAMPLES; request++) {

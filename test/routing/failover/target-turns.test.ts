@@ -1,4 +1,4 @@
-/** Targets with weights: how often each comes first, and for whom it stays the same. */
+/** Targets with weights: how often each comes first, and a fixed order within a conversation. */
 import { expect, test } from 'bun:test'
 import { createRandom } from '@test/fuzz/random'
 import { modelOf, providerOf } from '@test/routing/world'
@@ -41,7 +41,7 @@ test('without a conversation, targets are ordered by weight at random; targets w
   expect((counts['a0 a1 a2 b0 b1'] ?? 0) / 4000).toBeCloseTo(0.75, 1)
 })
 
-test('a conversation keeps its order, and conversations are distributed by the weights', () => {
+test('a conversation keeps its order of targets, and conversations are distributed by the weights', () => {
   const never = () => expect.unreachable()
   let first = 0
   for (let index = 0; index < 4000; index++) {
@@ -52,7 +52,7 @@ test('a conversation keeps its order, and conversations are distributed by the w
   expect(first / 4000).toBeCloseTo(0.75, 1)
 })
 
-test('if the caller or the catalogue sets an order, it is kept', () => {
+test('if the caller or the catalogue sets an order of targets, it is kept', () => {
   const never = () => expect.unreachable()
   expect(inTurn({ ...PLAN, isWished: true }, never)).toBe(PLAN.targets)
   const plain = { targets: planned(modelOf('svc/alpha', [providerOf('p0'), providerOf('p1')])), isWished: false }

@@ -1,4 +1,4 @@
-/** What providers asked for by retry-after: kept for the target and key that it was said of, and never shortened. */
+/** Pauses that providers request by retry-after: kept per target and key, and never shortened. */
 import { expect, test } from 'bun:test'
 import { manualClock, providerOf, targetOf } from '@test/routing/world'
 import type { ProviderKey } from '@/catalog/types'

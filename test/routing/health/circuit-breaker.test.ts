@@ -1,4 +1,4 @@
-/** The breaker's state machine, with time in the test's hands. */
+/** The state machine of the circuit breaker, on a simulated clock. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type ManualClock, manualClock } from '@test/routing/world'
 import { fc } from '@test/support/property'
@@ -120,7 +120,7 @@ describe('the closed circuit', () => {
 
     test.each([
       ['a good one', () => succeed(1)],
-      ['a refusal, which shows that somebody is there', () => enter().end('refused')],
+      ['a refusal, which shows that the provider responds', () => enter().end('refused')],
     ])('%s among the slow answers resets the count', (_, answer) => {
       outrun(MIN_SAMPLES - 1)
       answer()
@@ -192,7 +192,7 @@ describe('the half-open circuit', () => {
     expect(breaker.state(ID)).toBe('open')
   })
 
-  test('after a long quiet time the pause is short again', () => {
+  test('half-open: after a long quiet time the pause is short again', () => {
     enter().end('answered')
     clock.advance(120_000)
     fail(MIN_SAMPLES)

@@ -1,4 +1,4 @@
-/** Slots at a provider: free, waited for, given up, and refused at once. */
+/** Slots at a provider: given out, waited for, given up, and refused at once. */
 
 import { describe, expect, test } from 'bun:test'
 import { providerOf } from '@test/routing/world'
@@ -98,7 +98,7 @@ describe('the slots of one account', () => {
     return held
   }
 
-  test('one account does not get all slots, but all if there are fewer than five', () => {
+  test('one account does not get all slots of a provider, unless there are fewer than five', () => {
     const limiter = createConcurrencyLimiter()
     expect(takeAll(limiter, 'acct_1')).toHaveLength(8)
     expect(takeAll(limiter, 'acct_2')).toHaveLength(2)

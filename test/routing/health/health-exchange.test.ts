@@ -1,4 +1,4 @@
-/** Gateways learning from each other through a real Redis. */
+/** Gateways share what they learn of providers through a real Redis. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { catalogOf, modelOf, providerOf } from '@test/routing/world'
 import { COMMAND_TIMEOUT_MS, redisUrl, startRedis } from '@test/support/stores'
@@ -84,7 +84,7 @@ test('the first gateway to open a circuit owns the note; only this gateway may w
   await until(() => b.heard.notes.length === 0, 'the note to go')
 })
 
-test('the longer pause of a key applies, and any gateway may end it', async () => {
+test('the longer pause of a provider key applies, and any gateway may end the pause', async () => {
   const [a, b] = [join('a'), join('b')]
   a.exchange.publish('key:p1/k1', 'cooling', 40_000)
   b.exchange.publish('key:p1/k1', 'cooling', 10_000)

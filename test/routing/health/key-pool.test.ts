@@ -1,4 +1,4 @@
-/** Keys: their weights, their rests, and what the other gateways say of them. */
+/** Provider keys: their weights, their pauses, and the notes of other gateways. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type ManualClock, manualClock, providerOf, sequence } from '@test/routing/world'
 import type { ProviderKey } from '@/catalog/types'
@@ -178,7 +178,7 @@ describe('a 429 for a single account', () => {
 })
 
 describe('a refused key', () => {
-  test('a refused key is taken out, raises an alert, and is tried again later', () => {
+  test('a refused key is not used, raises an alert, and is tried again later', () => {
     pool.takeOut(provider, k2, 401)
     expect(events).toEqual([`p1/k2 out ${OUT_MS}`, 'alert p1/k2 401'])
     expect(pool.pickUsable(provider, new Set(['k1', 'k3']), ANY)).toBeUndefined()
@@ -186,7 +186,7 @@ describe('a refused key', () => {
     expect(pool.pickUsable(provider, new Set(['k1', 'k3']), ANY)?.id).toBe('k2')
   })
 
-  test('a call that succeeds later restores a refused key', () => {
+  test('a call that succeeds later makes a refused key usable again', () => {
     pool.takeOut(provider, k1, 403)
     pool.noteSuccess(provider, k1, clock.monotonic() - 1, ANY)
     expect(pool.resting().has('p1/k1')).toBe(true)
@@ -197,12 +197,12 @@ describe('a refused key', () => {
 })
 
 describe('a refusal that may be about the request', () => {
-  test('an ambiguous refusal of one account takes out no key', () => {
+  test('an ambiguous refusal of one account does not stop the use of a key', () => {
     for (let time = 0; time < 100; time++) for (const key of provider.keys) pool.strike(provider, key, 403, 'acc_1')
     expect([events, pool.resting().size]).toEqual([[], 0])
   })
 
-  test('ambiguous refusals of several accounts in a row take the key out', () => {
+  test('ambiguous refusals of several accounts in a row stop the use of the key', () => {
     for (const account of ['acc_1', 'acc_2', 'acc_1']) pool.strike(provider, k1, 403, account)
     expect(events).toEqual([])
     pool.strike(provider, k1, 403, 'acc_3')
@@ -210,7 +210,7 @@ describe('a refusal that may be about the request', () => {
     expect(MIN_STRIKES).toBe(3)
   })
 
-  test('a success for any account, and time, reset ambiguous refusals', () => {
+  test('a success for any account, and time, reset the count of ambiguous refusals', () => {
     for (const account of ['acc_1', 'acc_2']) pool.strike(provider, k1, 403, account)
     pool.noteSuccess(provider, k1, clock.monotonic(), ANY)
     for (const account of ['acc_3', 'acc_4']) pool.strike(provider, k1, 403, account)
@@ -236,7 +236,7 @@ describe('other gateways', () => {
   })
 })
 
-test('many choices follow the weights', () => {
+test('many choices of a key follow the weights', () => {
   const weighted = providerOf('p1', {
     keys: [
       { ...k1, weight: 1 },

@@ -1,4 +1,4 @@
-/** How long targets usually take, remembered and forgotten. */
+/** The usual latency of targets: measured, shared and expired. */
 import { expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { createLatencies, FORGOTTEN_AFTER_MS } from '@/routing/health/latency'

@@ -1,4 +1,4 @@
-/** A new catalogue: what was learnt of unchanged upstreams stays, what meant another upstream goes, and keys change under way. */
+/** A new catalogue: unchanged upstreams keep what was learnt, changed ones start anew, and keys change for running requests. */
 import { expect, test } from 'bun:test'
 import { catalogOf, type ManualClock, manualClock, modelOf, providerOf, requestOf } from '@test/routing/world'
 import { createLiveCatalog, type LiveCatalog } from '@/catalog/reload/live-catalog'
@@ -97,7 +97,7 @@ test('a request planned before a reload uses the current keys, and a removed key
   expect(world.events.filter(({ type }) => type === 'key-drained')).toEqual([{ type: 'key-drained', key: 'p1/k1' }])
 })
 
-test('a second call of a request does not use a key removed meanwhile', async () => {
+test('a second call of a request does not use a key that was removed after the first', async () => {
   const world = worldOf(selling(providerOf('p1', { keys: [k1] })))
   const failover = world.router.begin(await plan(world), CONTEXT)
   const first = await failover.next()
@@ -124,7 +124,7 @@ test('a key that a second reload restores gets calls again', async () => {
   expect(world.events.filter((event) => event.type === 'key-drained' && event.key === 'p1/k1')).toEqual([])
 })
 
-test('a higher limit admits waiting requests, a lower limit applies to new calls', async () => {
+test('a higher concurrency limit admits waiting requests, a lower one applies to new calls', async () => {
   const limiter = createConcurrencyLimiter()
   const of = (maxConcurrency: number) => providerOf('p1', { maxConcurrency })
   const held = limiter.tryTake(of(1), 'acct_1')

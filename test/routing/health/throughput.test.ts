@@ -1,4 +1,4 @@
-/** How many tokens a second targets usually write, remembered and forgotten. */
+/** The usual number of tokens per second of targets: measured and expired. */
 import { expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { createThroughputs } from '@/routing/health/throughput'

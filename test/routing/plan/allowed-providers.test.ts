@@ -1,4 +1,4 @@
-/** Keys that only some providers may answer: which targets their plans keep, and how they are refused if none is left. */
+/** Keys that only some providers may answer: the targets that their plans keep, and the refusal if none is left. */
 import { describe, expect, test } from 'bun:test'
 import { catalogOf, modelOf, providerOf, requestOf, tierOf } from '@test/routing/world'
 import { fc } from '@test/support/property'
@@ -37,7 +37,7 @@ function refused(run: () => unknown): object {
 const NONE: RoutePreferences = { order: [], only: [], ignore: [] }
 
 describe('a plan with allowed providers', () => {
-  test('a plan keeps the targets of allowed providers, for the model and its fallbacks', () => {
+  test('a plan keeps only targets of allowed providers, for the model and its fallbacks', () => {
     expect(order(plan({}, { allowedProviders: null }))).toEqual(order(plan({}, {})))
     expect(order(plan({}, { allowedProviders: ['west'] }))).toEqual(['svc/alpha west', 'svc/beta west'])
     expect(order(plan({}, { allowedProviders: ['east', 'west'] }))).toEqual(order(plan({}, {})))

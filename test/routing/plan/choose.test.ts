@@ -1,4 +1,4 @@
-/** How tiers choose: strategies, weights, latency, health, price, conversations. */
+/** How tiers choose a model: strategies, weights, latency, health, price, conversations. */
 import { describe, expect, test } from 'bun:test'
 import { catalogOf, modelOf, providerOf, requestOf, tierOf } from '@test/routing/world'
 import type { Model, Tier } from '@/catalog/types'
@@ -58,7 +58,7 @@ describe('strategies', () => {
     expect(modelsOf(price, HARD)[0]).toBe(small)
   })
 
-  test('without a stated quality a dearer model counts as better', () => {
+  test('without a stated quality, a dearer model counts as better', () => {
     const plain = ALL.map(({ quality: _, ...model }) => model)
     const tier = tierOf('auto-smart', 'smart', plain)
     const request = requestOf({ model: tier.id }, HARD)
@@ -115,7 +115,7 @@ describe('conversations', () => {
     expect(modelsOf(tier, EASY, { stickyModelId: 'svc/large', view })[0]).toBe(small)
   })
 
-  test('a conversation changes its model if that cannot serve or is no longer a candidate', () => {
+  test('a conversation changes its model if that model cannot serve or is no longer a candidate', () => {
     const blind = { ...small, capabilities: new Set<never>() }
     const models = [blind, middle, large]
     const tools = { model: 'auto-x', tools: [{ name: 'look' }] }
@@ -146,7 +146,7 @@ describe('conversations', () => {
     expect(modelsOf(least, HARD, { stickyModelId: 'svc/large' })[0]).toBe(large)
   })
 
-  test('the shortlist still contains the other models', () => {
+  test('the shortlist of a conversation still contains the other models', () => {
     const models = modelsOf(tier, EASY, { stickyModelId: 'svc/best' })
     expect(models[0]).toBe(best)
     expect(models.filter((model) => model === best)).toHaveLength(1)

@@ -1,4 +1,4 @@
-/** Rules of where content may go, of a request and of its key: which targets a plan keeps, and the 404 if none is left. */
+/** Data rules of a request and its key: the targets that a plan keeps, and the 404 if none is left. */
 import { describe, expect, test } from 'bun:test'
 import { catalogOf, modelOf, providerOf, requestOf, tierOf } from '@test/routing/world'
 import { fc } from '@test/support/property'
@@ -63,7 +63,7 @@ describe('a plan under data rules', () => {
       expect(order(embedding(rules))).toEqual(['svc/embed p1'])
     })
 
-  test('a region includes its parts, but no other name with the same beginning', () => {
+  test('a rule about a region includes its sub-regions, but no other name with the same beginning', () => {
     const within = (region: string): DataRule[] => [{ ...EU, regions: ['ch', region] }]
     for (const region of ['eu', 'eu-central', 'eu-central-1'])
       expect(order(plan(within(region)))).toEqual(['svc/alpha p2'])
@@ -71,7 +71,7 @@ describe('a plan under data rules', () => {
       expect(refused(() => plan(within(region)))).toMatchObject({ status: 404 })
   })
 
-  test('a plan without a target is a 404 that names each rule and its field', () => {
+  test('a plan without a target under data rules is a 404 that names each rule and its field', () => {
     expect(refused(() => plan([ZERO, UNTRAINED], 'svc/beta'))).toMatchObject({
       ...{ status: 404, code: 'data_policy', param: 'provider.zdr' },
       message:
@@ -129,7 +129,7 @@ function expectObeyed({ data = {} }: Target, rules: readonly DataRule[]): void {
   }
 }
 
-test('no plan has a target that breaks a rule, whatever is stated and whoever sets the rule', () => {
+test('no plan has a target that breaks a data rule, whatever is stated and whoever sets the rule', () => {
   const seen = new Set<string>()
   fc.assert(
     fc.property(

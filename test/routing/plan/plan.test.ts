@@ -1,4 +1,4 @@
-/** Which targets are tried, in which order, and what a caller is told where none can serve. */
+/** The plan of a request: which targets are tried in which order, and the error if none can serve. */
 import { describe, expect, test } from 'bun:test'
 import { catalogOf, modelOf, providerOf, requestOf, tierOf } from '@test/routing/world'
 import { fc } from '@test/support/property'
@@ -56,7 +56,7 @@ describe('the order of a plan', () => {
     expect(order(buildPlan(catalog, requestOf(), { view }))).toEqual(['svc/alpha p2', 'svc/beta p2', 'svc/alpha p1'])
   })
 
-  test('if no target is available, the order is unchanged', () => {
+  test('if no target is available, the order of the plan is unchanged', () => {
     const view: RouteView = { ...BLIND_VIEW, isUsable: () => false }
     expect(order(buildPlan(catalog, requestOf(), { view }))).toEqual(order(buildPlan(catalog, requestOf())))
   })
@@ -108,7 +108,7 @@ describe('models that a plan skips', () => {
     expect(error.status).toBe(400)
   })
 
-  test('audio and files prefer a model that lists them, and otherwise go to any model', () => {
+  test('a request with audio or files prefers a model that lists them, and otherwise goes to any model', () => {
     const deaf = modelOf('svc/alpha', [p1], { capabilities: new Set() })
     const audio = requestOf({
       fallback: ['svc/beta'],
@@ -118,7 +118,7 @@ describe('models that a plan skips', () => {
     expect(buildPlan(catalogOf([deaf]), { ...audio, fallback: [] }).models).toEqual([deaf])
   })
 
-  test('a named model without thinking is kept; a tier prefers a model with thinking', () => {
+  test('a request for thinking keeps a named model without thinking; a tier prefers a model with thinking', () => {
     const plain = modelOf('svc/alpha', [p1], { capabilities: new Set() })
     const thinking = requestOf({ reasoning: { effort: 'low' }, fallback: ['svc/beta'] })
     const tiers = [tierOf('auto-smart', 'smart', [plain, beta])]

@@ -1,4 +1,4 @@
-/** What callers wish of routing: least quality, highest price, providers, order. */
+/** Routing preferences of callers: minimum quality, maximum price, providers, order. */
 import { describe, expect, test } from 'bun:test'
 import { catalogOf, modelOf, providerOf, requestOf, tierOf } from '@test/routing/world'
 import type { Model } from '@/catalog/types'
@@ -137,7 +137,7 @@ describe('max_price', () => {
 })
 
 describe('providers', () => {
-  test('only and ignore restrict the targets of every model', () => {
+  test('provider preferences `only` and `ignore` restrict the targets of every model', () => {
     expect(namesOf(planFor('svc/wide', { only: ['p2', 'p3'] }))).toEqual(['svc/wide@p2', 'svc/wide@p3'])
     expect(namesOf(planFor('svc/wide', { ignore: ['p1'] }))).toEqual(['svc/wide@p2', 'svc/wide@p3'])
     expect(namesOf(planFor('svc/wide', { only: ['p1', 'p2'], ignore: ['p1'] }))).toEqual(['svc/wide@p2'])
@@ -146,7 +146,7 @@ describe('providers', () => {
     expect(plan.passedOver.map(({ unmet }) => unmet[0]?.requirement)).toEqual(['providers', 'providers'])
   })
 
-  test('order puts the named providers first, and keeps the others after them', () => {
+  test('provider preference `order` puts the named providers first, and keeps the others after them', () => {
     expect(namesOf(planFor('svc/wide', { order: ['p3', 'p2'] })).slice(0, 3)).toEqual([
       'svc/wide@p3',
       'svc/wide@p2',

@@ -1,4 +1,4 @@
-/** What is read of a request, how hard it is found, and that reading stays bounded. */
+/** What is read of a request for routing, its difficulty, and that reading is bounded. */
 import { describe, expect, test } from 'bun:test'
 import { answered, talk } from '@test/routing/talk'
 import { requestOf } from '@test/routing/world'
@@ -106,7 +106,7 @@ describe('a conversation as a whole', () => {
   const PROOF = 'Prove the theorem, derive the bound, analyse the complexity and justify each assumption step by step.'
   const whole = (...said: string[]) => difficultyOf(readFeatures(requestOf({ turns: talk(...said) })))
 
-  test('a conversation is as hard as its hardest turn; each later turn reduces that', () => {
+  test('a conversation is as hard as its hardest turn; each later turn reduces that difficulty', () => {
     const alone = whole(PROOF)
     const after = [1, 2, 3, 4, 10].map((turns) =>
       readFeatures(requestOf({ turns: talk(PROOF, ...Array(turns).fill('ok go on')) })),
@@ -126,7 +126,7 @@ describe('a conversation as a whole', () => {
     expect(text(...many)).toBe(text('Thanks!'))
   })
 
-  test('kind and words are those of the hardest turn, which is marked as earlier', () => {
+  test('a conversation’s kind and words are those of the hardest turn, which is marked as earlier', () => {
     const text = `${PROOF} Let f(x) = x^2 + 3*x and n > 0.`
     const request = requestOf({ turns: talk(text, 'ok go on') })
     expect(kindOf(readFeatures(request))).toBe('mathematics')
@@ -136,7 +136,7 @@ describe('a conversation as a whole', () => {
     expect(explainRequest(request).map(({ because }) => because)).toEqual([...words, earlier?.because ?? ''])
   })
 
-  test('the task is found before any number of tool results', () => {
+  test('the task of a conversation is found before any number of tool results', () => {
     const calls = Array.from({ length: 400 }, (_, index) => answered(`call_${index}`)).flat()
     const text = (turns: Turn[]) => readFeatures(requestOf({ turns })).text
     expect(text([...talk(PROOF), ...calls])).toBe(text(talk(PROOF)))
@@ -162,7 +162,7 @@ describe('a conversation as a whole', () => {
 })
 
 describe('difficulty', () => {
-  test('difficulty separates small talk from work', () => {
+  test('the difficulty score separates small talk from work', () => {
     const talk = ['Hi!', 'Thanks, that worked!', 'What is the capital of France?', 'Who painted the Mona Lisa?']
     const work = [
       'Prove the theorem by induction, derive the recurrence and justify each step.',
@@ -176,11 +176,11 @@ describe('difficulty', () => {
     ['Beweise den Satz und begründe jede Annahme; analysiere die Risiken.', 'Wie heißt die Hauptstadt von Peru?'],
     ['请分析这个架构的权衡，证明算法的正确性，并比较各种设计。', '今天星期几？'],
     ['Докажите теорему и обоснуйте каждое допущение.', 'Какой сегодня день?'],
-  ])('difficulty works for other languages and scripts: %s', (hard, easy) => {
+  ])('the difficulty score works for other languages and scripts: %s', (hard, easy) => {
     expect(difficulty(hard)).toBeGreaterThan(difficulty(easy) + 0.05)
   })
 
-  test('difficulty rises with the demands of the request', () => {
+  test('the difficulty score rises with the demands of the request', () => {
     const text = 'Sort out the numbers of the last quarter.'
     const plain = difficulty(text)
     expect(difficulty(text, { reasoning: { effort: 'high' } })).toBeGreaterThan(plain)
@@ -189,7 +189,7 @@ describe('difficulty', () => {
     expect(difficulty(text, { tools })).toBeGreaterThan(plain)
   })
 
-  test('difficulty is a number from 0 to 1 for any text', () => {
+  test('the difficulty score is a number from 0 to 1 for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 5_000 }), fc.nat(50), (text, tools) => {
         const request = requestOf({ tools: Array.from({ length: tools }, () => ({ name: 't' })) }, text)
@@ -200,7 +200,7 @@ describe('difficulty', () => {
     )
   })
 
-  test('difficulty does not depend on the middle of a long text', () => {
+  test('the difficulty score does not depend on the middle of a long text', () => {
     const ends = (middle: string) => `Explain this. ${'a '.repeat(600)}${middle}${' b'.repeat(600)} Why?`
     const short = difficulty(ends('x'.repeat(10_000)))
     expect(difficulty(ends('Prove derive analyse design. '.repeat(20_000)))).toBe(short)

@@ -1,4 +1,4 @@
-/** What a request needs, and which model it rules out. */
+/** The requirements of a request, and the models that they rule out. */
 import { describe, expect, test } from 'bun:test'
 import { modelOf, providerOf, requestOf } from '@test/routing/world'
 import type { FileBlock, UserBlock } from '@/chat/request'

@@ -1,4 +1,4 @@
-/** Which requests belong to one conversation, with a name and without. */
+/** Which requests belong to one conversation, with and without a name. */
 import { describe, expect, test } from 'bun:test'
 import { answered, talk } from '@test/routing/talk'
 import { requestOf } from '@test/routing/world'
@@ -94,7 +94,7 @@ describe('the key identifier', () => {
   const of = (turns: Turn[], changes: Partial<ChatRequest> = {}, name = '', account = 'a1') =>
     conversationOf(account, requestOf({ turns, ...changes }), name)
 
-  test('the key identifier of a conversation is its name or its beginning, for any model', () => {
+  test('the key identifier of a conversation is the conversation’s name or beginning, for any model', () => {
     const said = ['Hi', 'Prove it.', 'ok', 'And then?', 'Why?', 'ok', 'Thanks']
     const turns = said.map((_, index) => of([...talk(...said.slice(0, index + 1)), ...answered('call_1')]))
     expect(new Set([...turns, of(talk('Hi'), { model: 'svc/other' })]).size).toBe(1)

@@ -1,4 +1,4 @@
-/** The memory of which model each conversation talks to. */
+/** The memory of the model that each conversation uses. */
 import { expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { until } from '@test/support/until'

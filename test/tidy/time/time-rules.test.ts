@@ -1,4 +1,4 @@
-/** The rules of time against small samples: what measures, sleeps or sets itself a tight limit is found, and moments are not. */
+/** The time rules on small samples: measured durations, sleeps and tight limits are found, moments are not. */
 import { describe, expect, test } from 'bun:test'
 import { readSource } from '@test/tidy/source'
 import { checkAllowances, checkTime } from './time-rules'
@@ -12,18 +12,18 @@ describe('places that depend on time', () => {
     ['a duration', 'const start = performance.now()\nwork()\nconst took = performance.now() - start\n'],
     ['a duration in an expectation', 'const at = Date.now()\nwork()\nexpect(Date.now() - at).toBeLessThan(LIMIT)\n'],
     ['a duration by another clock', 'const at = Bun.nanoseconds()\nexpect(later() - at).toBeLessThan(9)\n'],
-    ['how long something is ago', 'expect(Math.abs(Date.parse(text) - Date.now())).toBeLessThan(9)\n'],
-    ['a wait of its own', 'const end = performance.now() + 9\nwhile (performance.now() < end) work()\n'],
+    ['the time since a moment', 'expect(Math.abs(Date.parse(text) - Date.now())).toBeLessThan(9)\n'],
+    ['an own wait function', 'const end = performance.now() + 9\nwhile (performance.now() < end) work()\n'],
     ['a sleep', 'await Bun.sleep(20)\n'],
     ['a sleep of a named length', 'await Bun.sleep(PAUSE_MS)\n'],
     ['a sleep of the whole process', 'Bun.sleepSync(1)\n'],
     ['a timer', 'setTimeout(work, 20)\n'],
     ['a sleep in the browser', 'await page.waitForTimeout(20)\n'],
-    ['a signal that comes after a while', 'fetch(url, { signal: AbortSignal.timeout(500) })\n'],
+    ['a signal after a time', 'fetch(url, { signal: AbortSignal.timeout(500) })\n'],
     ['a limit of a wait', "await until(isReady, 'it', 5_000)\n"],
     ['a limit of a file', 'setDefaultTimeout(60_000)\n'],
     ['a limit of a test', "test('it works', async () => {}, 5_000)\n"],
-    ['a limit of a test of many', "test.each([1])('it works', async () => {}, 5_000)\n"],
+    ['a limit of a test.each', "test.each([1])('it works', async () => {}, 5_000)\n"],
     ['a limit of a hook', 'afterAll(stop, 5_000)\n'],
     ['a moment not long ago', 'expect(Date.parse(text)).toBeGreaterThan(Date.now() - 60_000)\n'],
     ['values without a seed', "import fc from 'fast-check'\n"],
@@ -46,7 +46,7 @@ describe('places that do not depend on time', () => {
     expect(complaints(code)).toEqual([])
   })
 
-  test('a listed place may depend on time as often as it is listed for', () => {
+  test('a listed place may depend on time as often as the list says', () => {
     expect(complaints('await Bun.sleep(20)\n', 'test/support/until.ts')).toEqual([])
     expect(complaints('const start = Math.random()\n', 'test/fuzz/main.ts')).toEqual([])
     expect(complaints("until(isReady, 'it', 5_000)\n", 'test/support/until.ts')).toHaveLength(1)

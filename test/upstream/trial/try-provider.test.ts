@@ -1,4 +1,4 @@
-/** What a trial finds at providers of each format that can do everything, something, or nothing. */
+/** The results of a trial at providers of each format that support everything, something, or nothing. */
 import { afterEach, expect, test } from 'bun:test'
 import { type ScriptedUpstream, startUpstream } from '@test/support/upstream'
 import { loadCatalog } from '@/catalog/catalog'

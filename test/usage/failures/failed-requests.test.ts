@@ -1,4 +1,4 @@
-/** Notes of failed requests: each listed up to 10,000 a day and account, everything counted, nothing kept for longer than thirty days. */
+/** Records of failed requests: at most 10,000 a day and account are listed, all are counted, and all are deleted after thirty days. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { memoryLogger } from '@test/ledger/harness'
 import { type ManualClock, manualClock } from '@test/routing/world'
@@ -110,7 +110,7 @@ async function rowsOf(accountId: string): Promise<number> {
 }
 
 describe('a flood of failures', () => {
-  test('all gateways together list at most 10,000 failures a day; the rest is counted by reason', async () => {
+  test('all gateways together list at most 10,000 failures of an account a day; the rest is counted by reason', async () => {
     const other = notes()
     const slow = new GatewayError('overloaded', 'Slow.', { code: 'slow' })
     for (let round = 0; round < 7; round++) {
@@ -169,7 +169,7 @@ describe('a flood of failures', () => {
     await away.close()
   })
 
-  test('counts of two processes are added up', async () => {
+  test('failure counts of two processes are added up', async () => {
     const other = notes()
     for (let again = 0; again < 40; again++) fail({ into: again % 2 === 0 ? failures : other })
     await Promise.all([failures.flush(), other.flush()])
@@ -211,7 +211,7 @@ test('failures are in daily partitions, which are dropped with their sums after 
   expect(day?.days).toBe(0)
 })
 
-test('a flush waits for a running one', async () => {
+test('a flush of failures waits for a running one', async () => {
   const locked = await database.sql.reserve()
   await locked`BEGIN`
   await locked`LOCK TABLE failed_request_counts IN ACCESS EXCLUSIVE MODE`
@@ -231,7 +231,7 @@ test('a flush waits for a running one', async () => {
   expect(ended).toEqual(['first', 'second'])
 })
 
-test('the worker writes regularly, and writes the rest when it stops', async () => {
+test('the worker for failures writes regularly, and writes the rest when it stops', async () => {
   fail()
   failures.start()
   await failures.stop()

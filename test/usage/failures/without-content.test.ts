@@ -1,4 +1,4 @@
-/** What is kept of an error never holds what was quoted in it, or what a provider said. */
+/** Stored error texts never contain quoted content or a provider's text. */
 import { expect, test } from 'bun:test'
 import { providerOf } from '@test/routing/world'
 import { fc } from '@test/support/property'
@@ -8,7 +8,7 @@ import { withoutContent } from '@/usage/failures/without-content'
 
 const SECRET = 'the patient in room 12'
 
-test('text in quotation marks is removed', () => {
+test('text in quotation marks is removed from a stored error', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (before, after) => {
       const said = `${before.replaceAll('"', '')}${SECRET}${after.replaceAll('"', '')}`
@@ -18,13 +18,13 @@ test('text in quotation marks is removed', () => {
   )
 })
 
-test('text after an unclosed quotation mark is removed too, in little time', () => {
+test('text after an unclosed quotation mark is removed from a stored error too, in linear time', () => {
   // Whoever looked for the end of each would be at it for longer than any test.
   const message = `Unknown: '${SECRET} ${"' ".repeat(2_000_000)}`
   expect(withoutContent(invalidRequest(message)).words).toBe('Unknown: …')
 })
 
-test('texts from our code and their apostrophes are kept', () => {
+test('texts from our code and their apostrophes are kept in a stored error', () => {
   const message = "This model's provider can't take more than 4 stop sequences"
   expect(withoutContent(invalidRequest(message, 'stop[4]'))).toEqual({
     ...{ words: message, param: 'stop[4]', providerRequestId: null },
@@ -32,7 +32,7 @@ test('texts from our code and their apostrophes are kept', () => {
 })
 
 test.each(['request', 'unsupported', 'filtered', 'context-too-long', 'server', 'rate-limited'] as const)(
-  'what a provider says of %s is its own affair',
+  'the text of a provider’s refusal %s is not stored',
   (reason) => {
     const failure = {
       kind: 'refused',
@@ -44,7 +44,7 @@ test.each(['request', 'unsupported', 'filtered', 'context-too-long', 'server', '
   },
 )
 
-test("a failure's kept message is short, has no control characters, and its field is a path", () => {
+test("a failure's stored message is short, has no control characters, and its field is a path", () => {
   const error = new GatewayError('invalid_request', `a\u0000b${'x'.repeat(5_000)}\ud800`, {
     param: 'a.b[0]<script>\u0000',
   })

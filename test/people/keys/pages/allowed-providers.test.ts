@@ -1,4 +1,4 @@
-/** The providers that may answer keys, in a real browser by the keyboard alone: for all keys in the settings, narrower for one of them. */
+/** The providers that may answer keys, in Chromium by keyboard: for all keys in the settings, and narrower for one key. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { chooseOne as choose, hasFocus, tabTo } from '@test/dashboard/pages/keyboard'
 import { expectAccessible, testBrowser } from '@test/support/browser'
@@ -36,7 +36,7 @@ async function press(page: Page, button: Locator): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-test('providers of all keys are chosen, kept after removal from the catalogue, and reset', async () => {
+test('allowed providers for all keys are chosen, kept after removal from the catalogue, and reset', async () => {
   const page = await open(`/a/${owner.accountId}/settings`)
   const section = page.locator('section', { hasText: 'Rules for all API keys' })
   const field = section.getByRole('combobox', { name: 'Providers that may answer' })
@@ -69,7 +69,7 @@ test('providers of all keys are chosen, kept after removal from the catalogue, a
   }, 'every provider to be allowed')
 })
 
-test('a key’s providers beyond the rules for all are refused at the field, others are shown', async () => {
+test('allowed providers of a key beyond those of the account are refused at the field; excluded ones are shown', async () => {
   await owner.person.json('PUT', POLICY, { allowedProviders: ['provider1'] })
   const page = await open(`/keys/${owner.keyId}`)
   await page.getByText('Every provider').waitFor()

@@ -1,4 +1,4 @@
-/** Rules of where content may go, in a real browser by the keyboard: for all keys in the settings, for one member, and for one key. */
+/** Data rules in Chromium by keyboard: for all keys in the settings, for one member, and for one key. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { tabTo } from '@test/dashboard/pages/keyboard'
 import { expectAccessible, expectGoodLooks, testBrowser } from '@test/support/browser'
@@ -46,7 +46,7 @@ async function fill(page: Page, part: Locator): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-test('rules for all keys are set in the settings, and a region that is none is refused at its field', async () => {
+test('data rules for all keys are set in the settings, and an invalid region is refused at its field', async () => {
   const page = await open('/settings')
   const section = page.locator('section', { hasText: 'Rules for all API keys' })
   await section.getByLabel(REGIONS).fill('E!')
@@ -61,7 +61,7 @@ test('rules for all keys are set in the settings, and a region that is none is r
   await expectGoodLooks(page, LOOKS)
 })
 
-test('rules for the keys of a member are set in the list of members', async () => {
+test('data rules for the keys of a member are set in the list of members', async () => {
   const page = await open('/members')
   await page.getByRole('button', { name: 'Key rules for Ada Lovelace' }).filter({ visible: true }).click()
   const dialog = page.getByRole('dialog', { name: 'Rules for API keys: Ada Lovelace' })
@@ -70,7 +70,7 @@ test('rules for the keys of a member are set in the list of members', async () =
   expect(await bodyAt(`members/${owner.person.viewer.userId}/key-policy`)).toMatchObject(RULES)
 })
 
-test('rules of a key are set and shown on its page, and a new key shows those of its account', async () => {
+test('data rules of a key are set and shown on its page, and a new key shows those of its account', async () => {
   const page = await open(`/keys/${owner.keyId}`)
   await page.getByText('Every region').waitFor()
   await page.getByRole('button', { name: 'Edit' }).click()

@@ -1,4 +1,4 @@
-/** The pages for keys that were found in public, in a real browser and without a sign-in: telling of one by keyboard, and switching it off by the mail's link. */
+/** The pages for keys found in public, in Chromium without a sign-in: reporting one by keyboard, and deactivating it by the mailed link. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'

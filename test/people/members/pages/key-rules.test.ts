@@ -1,4 +1,4 @@
-/** What holds for the API keys of one member, in a real browser: said on the page of members, and seen where the member makes keys. */
+/** Key rules of one member, in Chromium: set on the members page, and shown where the member makes keys. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { chooseOne, goRound, hasFocus, tabTo } from '@test/dashboard/pages/keyboard'
 import { expectAccessible, expectGoodLooks, testBrowser } from '@test/support/browser'
@@ -162,7 +162,7 @@ describe('a member who makes a key', () => {
     await own.getByText(/^Rules for all keys of this account/).waitFor()
   })
 
-  test('if the rules cannot be loaded, a member is told so and can still make a key', async () => {
+  test('if the key rules cannot be loaded, the member sees this, and can still make a key', async () => {
     const page = await open(grace, '/keys')
     await page.route(`**${rules()}`, (route) => route.fulfill({ status: 400, json: { error: { message: 'No.' } } }))
     await page.getByRole('button', { name: 'Create your first key' }).click()

@@ -1,4 +1,4 @@
-/** Changing the address by which one signs in, and putting the former one back, in a real browser with the mails that are sent: by keyboard, at three widths, in both schemes. */
+/** Changing the sign-in address and undoing the change, in Chromium with real mails: by keyboard, at three widths, in both schemes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fillIn, goRound, hasFocus, tabTo } from '@test/dashboard/pages/keyboard'
 import { expectAccessible, testBrowser } from '@test/support/browser'

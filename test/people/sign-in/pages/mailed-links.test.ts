@@ -1,4 +1,4 @@
-/** The links of mails keep their token where the page is drawn anew before anybody has seen it, as on a busy machine. */
+/** Pages of mailed links keep their token if they are drawn again before a person saw them, as on a busy machine. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'

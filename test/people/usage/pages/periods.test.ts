@@ -1,4 +1,4 @@
-/** The usual periods of a statement: whole months and years of UTC, wherever the viewer is. */
+/** The periods of a statement: whole months and years in UTC, in any time zone of the viewer. */
 import { expect, test } from 'bun:test'
 import { daysOf } from '@/people/usage/pages/periods'
 
@@ -10,7 +10,7 @@ test.each([
   ['last-month', '2026-01-01T00:00:00Z', { from: '2025-12-01', to: '2025-12-31' }],
   ['quarter', '2026-01-15T00:00:00Z', { from: '2025-11-01' }],
   ['year', '2026-01-01T00:00:00Z', { from: '2026-01-01' }],
-] as const)('the days of the period %s at %s', (name, now, days) => {
+] as const)('the period %s at %s has the right days', (name, now, days) => {
   expect(daysOf(name, NOTHING, Date.parse(now))).toEqual(days)
 })
 
