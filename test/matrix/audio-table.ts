@@ -15,12 +15,9 @@ export function renderAudio(): string {
 | \`text\` | ✓² |
 | \`stream: true\` of a transcription | ✓³ |
 | \`timestamp_granularities[]\`, \`include[]\`, \`chunking_strategy\`, \`known_speaker_…[]\` | ✓ |
-| fields that are not listed | ~⁴ |
-| another model as a fallback | ✗ |
 
 1. the provider sends events, which state the usage; the client gets the requested form
 2. the provider sends \`json\`, which states the usage
 3. a model without streams sends a whole answer
-4. omitted, and named in \`x-svc-left-out\`
 `
 }

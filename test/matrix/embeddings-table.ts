@@ -20,7 +20,6 @@ export function renderEmbeddings(): string {
 | several texts in one content | · | · | ~⁵ | ✓ |
 | images | · | · | ✗ | ✗ |
 | usage that the provider omits | ✓⁶ | ✓⁶ | ✓⁶ | ✓⁶ |
-| another model as a fallback | ✗ | ✗ | · | · |
 
 1. unless another target of the model accepts tokens
 2. converted to the nearest 32-bit floats
@@ -29,6 +28,7 @@ export function renderEmbeddings(): string {
 5. joined by line feeds
 6. counted by the gateway, and marked as estimated
 
-Within one format and encoding the vectors pass unchanged.
+Within one format and encoding the vectors pass unchanged. Requests for embeddings, audio, images and rerank refuse a \`fallback\` list,
+and omit unlisted fields (named in \`x-svc-left-out\`).
 `
 }

@@ -16,8 +16,6 @@ export function renderPictures(): string {
 | \`response_format\` | ✓⁴ | ✓⁴ |
 | \`stream\` | ✓ | ✓⁵ |
 | \`partial_images\` | ✓ | ~⁵ |
-| fields that are not listed | ~³ | ~³ |
-| another model as a fallback | ✗ | ✗ |
 
 1. in the nearest aspect ratio; a much narrower one is refused
 2. one image for each request

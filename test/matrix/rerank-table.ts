@@ -9,17 +9,14 @@ export function renderRerank(): string {
 | | \`/v1/rerank\` | \`/v2/rerank\` |
 |---|---|---|
 | \`top_n\`, \`return_documents\` | ✓ | ✓ |
-| \`max_tokens_per_doc\`, \`truncation\` | ✓¹ | ✓¹ |
-| \`max_chunks_per_doc\` | ✓¹ | ~² |
-| documents as objects, \`rank_fields\` | ✓³ | ✗ |
+| \`max_tokens_per_doc\`, \`truncation\` | ✓ | ✓ |
+| \`max_chunks_per_doc\` | ✓ | ~¹ |
+| documents as objects, \`rank_fields\` | ✓² | ✗ |
 | \`meta.billed_units\` | ✓ | ✓ |
 | \`usage\`, if the provider counts tokens | ✓ | · |
 | images as documents | ✗ | ✗ |
-| fields that are not listed | ~² | ~² |
-| another model as a fallback | ✗ | ✗ |
 
-1. passed on
-2. omitted, and named in \`x-svc-left-out\`
-3. the provider gets texts: \`text\`, or a line for each field in \`rank_fields\`
+1. omitted, and named in \`x-svc-left-out\`
+2. the provider gets texts: \`text\`, or a line for each field in \`rank_fields\`
 `
 }
