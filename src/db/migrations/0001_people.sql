@@ -7,7 +7,7 @@ CREATE DOMAIN nano_usd AS bigint
 CREATE DOMAIN token_count AS bigint
   CONSTRAINT token_count_in_range CHECK (VALUE BETWEEN 0 AND 9007199254740991);
 
--- For tables that only grow: a mistake is corrected by another row.
+-- Refuses changes of append-only tables: a mistake is corrected by another row.
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP USING ERRCODE = 'restrict_violation';
@@ -16,7 +16,8 @@ END $$;
 -- balance_nano = sum of ledger_entries.amount_nano - sum of usage_records.cost_nano. It lags behind Redis by the records that are still
 -- in the streams. It may be negative: a settlement is never refused. spent_nano may be negative for a moment, if a late correction
 -- arrives before the charge that it corrects.
--- Each batch of charges updates a row: the free space of a page keeps the new version beside the old one, without index updates.
+-- fillfactor: each batch of charges updates a row. Free space in the page keeps the new version beside the old one, without index
+-- updates.
 CREATE TABLE accounts (
   id                       text PRIMARY KEY CHECK (id <> ''),
   name                     text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
@@ -42,19 +43,20 @@ CREATE TABLE accounts (
   allowed_models           text[],
   -- Days after which the secret of a key ends. Null: never.
   max_key_age_days         integer CHECK (max_key_age_days BETWEEN 1 AND 3650),
-  -- What somebody chose of the settings in people/settings/fields.ts.
+  -- Chosen settings of people/settings/fields.ts. An absent setting has its default.
   settings                 jsonb NOT NULL DEFAULT '{}',
   allowed_providers        text[],
-  -- Only providers answer that are stated to keep no content, to train no models on it, to process it in these regions (null: all).
+  -- Data rules: only providers may answer that are stated to keep no content, to train no models on it, and to process it in these
+  -- regions (null: all).
   zero_retention           boolean NOT NULL DEFAULT false,
   no_training              boolean NOT NULL DEFAULT false,
   regions                  text[],
   CONSTRAINT accounts_company_check CHECK ((kind = 'organisation') = (company IS NOT NULL))
 ) WITH (fillfactor = 70);
--- Only personal accounts own their address: someone who leaves an organisation that was their account gets a new account.
+-- Only personal accounts own their address: a founder who leaves an organisation gets a new account.
 CREATE UNIQUE INDEX accounts_email_key ON accounts (lower(email)) WHERE kind = 'personal';
 CREATE INDEX accounts_email_index ON accounts (lower(email));
--- For the reminders before keys reach the greatest age.
+-- For the reminders before keys reach their maximum age.
 CREATE INDEX accounts_key_age_index ON accounts (id) WHERE max_key_age_days IS NOT NULL;
 
 -- Addresses are in lower case, so that one address is one person.
@@ -86,7 +88,7 @@ CREATE TABLE memberships (
   -- Models and providers that the member's keys may use, beside the account's rules. Null: all.
   allowed_models    text[],
   allowed_providers text[],
-  -- As for all keys of the account.
+  -- Data rules, as in accounts.
   zero_retention    boolean NOT NULL DEFAULT false,
   no_training       boolean NOT NULL DEFAULT false,
   regions           text[],
@@ -212,7 +214,7 @@ CREATE UNIQUE INDEX address_changes_pending_key ON address_changes (user_id) WHE
 CREATE INDEX address_changes_user_index ON address_changes (user_id);
 CREATE INDEX address_changes_kept_index ON address_changes (old_email) WHERE undo_hash IS NOT NULL;
 
--- Runs after the row is written: someone who takes an address while its person changes it waits for that change, and then sees it.
+-- Runs after the row is written: a person who takes an address while its owner changes it waits for that change, and then sees it.
 CREATE FUNCTION refuse_kept_address() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF EXISTS (SELECT FROM address_changes WHERE old_email = NEW.email AND undo_until > now() AND user_id <> NEW.id) THEN

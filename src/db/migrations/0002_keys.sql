@@ -21,20 +21,20 @@ CREATE TABLE api_keys (
   last_used_at          timestamptz,
   created_at            timestamptz NOT NULL DEFAULT now(),
   deleted_at            timestamptz,
-  -- Made by the service: the playground's. Nobody knows its secret, so only a person who is signed in can spend through it.
+  -- The key that the service makes for the playground. Nobody knows its secret, so only a signed-in person can spend through it.
   built_in              text CHECK (built_in IN ('playground')),
   -- The member who owns the key. Null: the account as a whole.
   created_by            text REFERENCES users (id) ON DELETE SET NULL,
   tags                  text[] CHECK (cardinality(tags) BETWEEN 1 AND 8),
-  -- The number of the secret in key_hash, and until when the one before works. Null: the key was never rotated.
+  -- The number of the secret in key_hash, and the end of the former secret. Null: the key was never rotated.
   secret_ordinal        integer NOT NULL DEFAULT 1,
   former_secret_ends_at timestamptz,
   -- Networks (CIDR) from which the key may be used. Null: everywhere.
   allowed_addresses     text[],
-  -- Since when a rotated key has its secret. Null: since it was made.
+  -- Since when a rotated key has its current secret. Null: since its creation.
   secret_since          timestamptz,
   allowed_providers     text[],
-  -- As for all keys of the account.
+  -- Data rules, as in accounts.
   zero_retention        boolean NOT NULL DEFAULT false,
   no_training           boolean NOT NULL DEFAULT false,
   regions               text[],
@@ -46,13 +46,13 @@ CREATE UNIQUE INDEX api_keys_built_in_key ON api_keys (account_id, built_in) WHE
 CREATE INDEX api_keys_creator_index ON api_keys (created_by) WHERE created_by IS NOT NULL;
 CREATE INDEX api_keys_expiry_index ON api_keys (expires_at) WHERE expires_at IS NOT NULL AND status = 'active';
 
--- Former secrets of rotated keys. A hash always says which key it belongs to, and which of its secrets it is.
+-- Former secrets of rotated keys. A hash identifies its key, and the number of its secret.
 CREATE TABLE key_secrets (
   key_hash      text PRIMARY KEY CHECK (octet_length(key_hash) = 64 AND encode(decode(key_hash, 'hex'), 'hex') = key_hash),
   key_id        text NOT NULL REFERENCES api_keys (id),
   ordinal       integer NOT NULL CHECK (ordinal >= 1),
   last_four     text NOT NULL,
-  -- When it was replaced.
+  -- When the secret was replaced.
   created_at    timestamptz NOT NULL DEFAULT now(),
   ends_at       timestamptz NOT NULL,
   last_used_at  timestamptz,
@@ -94,14 +94,14 @@ CREATE TABLE operator_keys (
   last_used_at       timestamptz
 );
 
--- Keys that somebody found in public. Their people got a link by mail that deactivates the key, once.
+-- Keys that somebody reported as found in public. A mailed link deactivates the key, once.
 CREATE TABLE leaked_keys (
   -- SHA-256, in hexadecimal, of the link's token.
   token_hash     text PRIMARY KEY,
   account_id     text NOT NULL REFERENCES accounts (id),
   key_id         text NOT NULL,
   is_management  boolean NOT NULL,
-  -- A key is mailed about at most once a day.
+  -- At most one mail a day is sent about a key.
   reported_on    date NOT NULL DEFAULT (now() AT TIME ZONE 'UTC')::date,
   expires_at     timestamptz NOT NULL,
   used_at        timestamptz,
@@ -116,7 +116,8 @@ CREATE TABLE budgets (
   scope_id    text NOT NULL,
   "window"    text NOT NULL CHECK ("window" IN ('day', 'week', 'month', 'total')),
   limit_nano  nano_usd NOT NULL CHECK (limit_nano >= 0),
-  -- Added to the limit in one window: days and weeks are counted since 1970, months are yyyymm, 0 is the total.
+  -- grant_nano is added to the limit in the window grant_at: a number of days or weeks since 1970, a month as yyyymm, or 0 for the
+  -- total.
   grant_nano  nano_usd NOT NULL DEFAULT 0 CHECK (grant_nano >= 0),
   grant_at    integer NOT NULL DEFAULT 0,
   -- Null: an operator.

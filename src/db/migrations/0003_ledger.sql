@@ -15,8 +15,8 @@ CREATE INDEX ledger_entries_reference_index ON ledger_entries (reference);
 CREATE TRIGGER ledger_entries_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- Entries that Redis has to apply. Each is sent until the answer is credited or exists, and once more a while later: a Redis that
--- fails over or loses power may forget its last seconds.
+-- Entries that Redis has to apply. Each is sent until Redis answers "credited" or "exists", and once more later: Redis may lose its
+-- last seconds at a failover or a power loss.
 CREATE TABLE credit_outbox (
   entry_id       text PRIMARY KEY REFERENCES ledger_entries (id),
   account_id     text NOT NULL,

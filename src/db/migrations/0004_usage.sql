@@ -35,7 +35,8 @@ CREATE TABLE usage_records (
   duration_ms           integer NOT NULL,
   -- Why this model answered: the answer's x-svc-route-reason.
   route_reason          text,
-  -- For operators: what the provider asks of us, why the charge is not the price of its counts, and where its counts are far from ours.
+  -- For operators: the provider's cost, why the charge is or is not the price of the provider's counts, and which counts are far from
+  -- ours.
   provider_cost_nano    bigint,
   charge_basis          text,
   count_gaps            text[],
@@ -45,20 +46,20 @@ CREATE TABLE usage_records (
   local_output_tokens   bigint,
   -- Uses of tools that ran at the provider: [{"name", "uses", "cost"}], cost in nano-USD and part of cost_nano.
   tool_charges          jsonb,
-  -- Parts of the tokens that are sounds or pictures, and counts in other units: [{"billable", "unit", "variant", "count"}].
+  -- Tokens that are sounds or pictures, and counts in other units: [{"billable", "unit", "variant", "count"}].
   units                 jsonb,
   -- The member whose key it was, tags (name=value), the app, and a keyed hash of the end user.
   member_id             text,
   tags                  text[],
   app                   text,
   end_user              text,
-  -- Rules of where content may go that held for the request, with their owners, and what was stated about the provider. Null: no rules.
+  -- Data rules of the request with their owners, and the stated terms of the provider. Null: no rules.
   data_rules            text[],
   data_terms            text,
-  -- The id that the client's answer has where it is not made of the request's own, and why the answer ended.
+  -- The id of the client's answer, if it is not derived from the request id, and the reason why the answer ended.
   answer_id             text,
   finish                text,
-  -- The service tier by whose prices it was charged; null: the standard one.
+  -- The service tier whose prices were charged. Null: the standard tier.
   service_tier          text,
   PRIMARY KEY (event_id, settled_at)
 ) PARTITION BY RANGE (settled_at);
@@ -74,8 +75,8 @@ CREATE INDEX usage_records_answer_index ON usage_records USING hash (answer_id);
 CREATE INDEX usage_records_gaps_index ON usage_records (settled_at DESC) WHERE count_gaps IS NOT NULL;
 CREATE TABLE usage_records_default PARTITION OF usage_records DEFAULT;
 
--- Sums per day (UTC), key, model and member ('' for none), so that a report over months reads few rows. A late correction changes the cost only: its request was counted
--- when the hold expired. costed_nano: the part of cost_nano for which provider_cost_nano is known.
+-- Sums per day (UTC), key, model and member ('' for none), so that a report over months reads few rows. A late correction changes the
+-- cost only: its request was counted when the hold expired. costed_nano: the part of cost_nano for which provider_cost_nano is known.
 -- Half of each page stays free: a busy batch updates every row of a page, and each update needs room for a second version.
 CREATE TABLE usage_daily (
   account_id            text NOT NULL,
@@ -127,7 +128,8 @@ CREATE TABLE usage_daily_tags (
 ) WITH (fillfactor = 50);
 CREATE INDEX usage_daily_tags_rest_index ON usage_daily_tags (account_id, day) WHERE tags = '';
 
--- Provider calls that were begun and not used, by day and model: the client left before the first byte, or another call was faster.
+-- Provider calls whose answers were not used, by day and model: the client disconnected before the first byte, or another call was
+-- faster.
 -- cost_nano is an estimate, and part of provider_cost_nano of the daily sums.
 CREATE TABLE thrown_away_daily (
   day        date NOT NULL,
@@ -137,7 +139,7 @@ CREATE TABLE thrown_away_daily (
   PRIMARY KEY (day, model)
 );
 
--- How models answered for tiers: sums of a day over a sample of requests. No text, and no request.
+-- How models answered for tiers: sums of a day over a sample of requests, without text or ids of requests.
 CREATE TABLE tier_observations (
   day            date NOT NULL,
   tier           text NOT NULL,
@@ -164,15 +166,15 @@ CREATE TABLE feedback (
 );
 CREATE INDEX feedback_rated_index ON feedback (rated_at);
 
--- The archive. A month is closed (no records are added), sealed (its checkpoints are written), and then moved as it is, in the
--- catalogue only, to this table. It has the columns of usage_records.
+-- The archive. A month is closed (no records are added), sealed (its checkpoints are written), and then its
+-- partition moves to this table, which changes only the catalogue. It has the columns of usage_records.
 CREATE TABLE archived_usage_records (
   LIKE usage_records INCLUDING DEFAULTS INCLUDING CONSTRAINTS,
   PRIMARY KEY (event_id, settled_at)
 ) PARTITION BY RANGE (settled_at);
 
--- digest: of the month's checkpoints; the audit log has it as well. archived_at: null while the records are still in usage_records.
--- dropped_at: since when the records are elsewhere.
+-- digest: of the month's checkpoints; the audit log has it too. archived_at: null while the records are still in usage_records.
+-- dropped_at: when the records were removed from this database.
 CREATE TABLE archived_months (
   month          date PRIMARY KEY CHECK (extract(day FROM month) = 1),
   records        bigint NOT NULL CHECK (records >= 0),

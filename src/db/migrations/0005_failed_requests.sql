@@ -1,6 +1,7 @@
--- Requests with a valid key that failed. Codes and words are ours: no text of a request or an answer but the name of the model.
+-- Requests with a valid key that failed. Codes and texts are our own: the only text of a request is the model's name.
 
--- Thirty days, one partition each, dropped as a whole. At most 10,000 rows of an account and day; further requests are only counted.
+-- Rows are kept for thirty days, in a partition per day that is dropped as a whole. An account has at most 10,000 rows a day; further
+-- requests are only counted.
 CREATE TABLE failed_requests (
   request_id          text NOT NULL,
   account_id          text NOT NULL,
@@ -11,12 +12,12 @@ CREATE TABLE failed_requests (
   model               text,
   status              integer NOT NULL CHECK (status BETWEEN 400 AND 599),
   code                text NOT NULL CHECK (char_length(code) BETWEEN 1 AND 60),
-  -- The field at fault.
+  -- The faulty field.
   param               text CHECK (char_length(param) <= 120),
   words               text NOT NULL CHECK (char_length(words) <= 400),
   -- The provider's id of the request that it refused.
   provider_request_id text CHECK (char_length(provider_request_id) <= 128),
-  -- '' where no member made it.
+  -- '' if the key has no member.
   member_id           text NOT NULL DEFAULT '',
   PRIMARY KEY (request_id, failed_at)
 ) PARTITION BY RANGE (failed_at);
@@ -26,7 +27,8 @@ CREATE INDEX failed_requests_account_index ON failed_requests (account_id, faile
 CREATE INDEX failed_requests_provider_index ON failed_requests (provider_request_id) WHERE provider_request_id IS NOT NULL;
 CREATE TABLE failed_requests_default PARTITION OF failed_requests DEFAULT;
 
--- Makes the days (UTC) from yesterday to the day after tomorrow, and drops days older than thirty days. Returns the number it made.
+-- Makes the partitions (UTC) from yesterday to the day after tomorrow, and drops those older than thirty days. Returns the number of
+-- partitions made.
 CREATE FUNCTION keep_failure_partitions(today date) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE

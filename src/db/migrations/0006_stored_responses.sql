@@ -1,4 +1,4 @@
--- Stored responses, on which callers build by id.
+-- Stored responses, which callers continue by id.
 
 -- Each response with the input of its own request. JSON is kept as text: it is not searched, and may hold what jsonb can't (a NUL as
 -- \u0000, numbers with more digits).
@@ -13,7 +13,8 @@ CREATE TABLE stored_responses (
   bytes        integer NOT NULL CHECK (bytes >= 0),
   created_at   timestamptz NOT NULL,
   expires_at   timestamptz NOT NULL,
-  -- The size, known before it is read: JSON values, items, and tokens of the whole prompt, null if the provider did not count them.
+  -- The size, known before the text is read: JSON values, items, and tokens of the whole prompt (null if the provider did not count
+  -- them).
   json_values  integer NOT NULL,
   tokens       integer,
   input_items  integer NOT NULL,

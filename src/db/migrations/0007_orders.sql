@@ -1,4 +1,4 @@
--- Orders of credit, the payments that answer them, and the work of administrators.
+-- Orders of credit, their payments, and the work of administrators.
 -- Amounts are integer hundredths of their currency (US cents for orders).
 
 CREATE DOMAIN cents AS bigint
@@ -55,7 +55,7 @@ CREATE TABLE orders (
 CREATE INDEX orders_account_index ON orders (account_id, created_at DESC, id DESC);
 CREATE INDEX orders_created_index ON orders (created_at DESC, id DESC);
 CREATE INDEX orders_pending_index ON orders (expires_at) WHERE state = 'pending';
--- An account has one auto top-up under way at most.
+-- An account has at most one pending auto top-up.
 CREATE UNIQUE INDEX orders_auto_top_up_key ON orders (account_id) WHERE origin = 'auto_top_up' AND state = 'pending';
 CREATE INDEX orders_auto_top_up_index ON orders (account_id, created_at DESC) WHERE origin = 'auto_top_up';
 CREATE INDEX orders_look_index ON orders (look_at) WHERE look_at IS NOT NULL;
@@ -216,7 +216,7 @@ CREATE TABLE approvals (
   decided_by_email   text,
   decided_at         timestamptz,
   note               text CHECK (char_length(note) <= 1000),
-  -- Made of the administrator and a key of their choice, so that a repeated request asks once. The digest is of the operation.
+  -- A hash of the administrator and their request key, so that a repeated request makes one approval. The digest is of the operation.
   request_id         text NOT NULL UNIQUE CHECK (request_id ~ '^[0-9a-f]{40}$'),
   request_digest     text NOT NULL CHECK (request_digest ~ '^[0-9a-f]{64}$'),
   CHECK ((status = 'pending') = (decided_at IS NULL)),
@@ -225,8 +225,8 @@ CREATE TABLE approvals (
 );
 CREATE INDEX approvals_list_index ON approvals (requested_at DESC, id DESC);
 
--- Amounts that an administrator or an operator key moved without approval. The sum of a day counts against the limit, so that a large amount can't be
--- split into small ones. amount_nano has no sign.
+-- Amounts that an administrator or an operator key moved without approval. The sum of a day counts against the limit, so that a large
+-- amount can't be split into small ones. amount_nano has no sign.
 CREATE TABLE unapproved_movements (
   request_id     text PRIMARY KEY CHECK (request_id ~ '^[0-9a-f]{40}$'),
   request_digest text NOT NULL CHECK (request_digest ~ '^[0-9a-f]{64}$'),

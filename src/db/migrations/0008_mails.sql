@@ -1,7 +1,7 @@
 -- Mails, alerts, and the turns of background workers.
 
--- Mails to send, written in the transaction of their cause. The text is made of kind and facts when the mail is sent. sealed_token: an
--- encrypted token that opens something; removed when the mail was sent or given up.
+-- Mails to send, written in the transaction of their cause. The text is made from kind and facts when the mail is sent. sealed_token:
+-- the encrypted token of the mail's link, removed once the mail was sent or given up.
 CREATE TABLE mails (
   id            text PRIMARY KEY,
   event_id      text NOT NULL,
@@ -11,15 +11,15 @@ CREATE TABLE mails (
   sealed_token  text,
   -- The address of the request that caused the mail: the start of its links if no address is configured.
   origin        text,
-  -- Whose share of the hour it counts in: an account or an address.
+  -- The account or address whose hourly limit the mail counts in.
   owner         text NOT NULL,
-  -- The lower, the sooner: mails that a person waits for have 0.
+  -- Mails with a lower rank are sent sooner: mails that a person waits for have 0.
   rank          integer NOT NULL,
   state         text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'sent', 'failed', 'expired')),
   tries         integer NOT NULL DEFAULT 0,
   failure       text,
   created_at    timestamptz NOT NULL DEFAULT now(),
-  -- The first moment at which it may be sent: later than created_at if the owner's share is used up.
+  -- The first moment at which it may be sent: later than created_at if the owner's hourly limit is used up.
   due_at        timestamptz NOT NULL DEFAULT now(),
   next_try_at   timestamptz NOT NULL DEFAULT now(),
   expires_at    timestamptz NOT NULL,
@@ -31,7 +31,8 @@ CREATE INDEX mails_due_index ON mails (rank, next_try_at) WHERE state = 'waiting
 CREATE INDEX mails_owner_index ON mails (owner, ended_at);
 CREATE INDEX mails_created_index ON mails (created_at DESC);
 
--- Addresses that a mail server refused for good. They get only mails that they need, until one is accepted again.
+-- Addresses that a mail server refused for good. They get only mails that cannot be turned off, until one is
+-- accepted again.
 CREATE TABLE refused_mail_addresses (
   email       text PRIMARY KEY CHECK (email = lower(email)),
   reason      text NOT NULL,
@@ -46,7 +47,7 @@ CREATE TABLE alert_settings (
   second_nano  nano_usd CHECK (second_nano > 0)
 );
 
--- Further addresses for an account's alerts. They get none before their link was opened and confirmed.
+-- Further addresses for an account's alerts. They get no alerts before their link was opened and confirmed.
 CREATE TABLE alert_addresses (
   account_id     text NOT NULL REFERENCES accounts (id),
   email          text NOT NULL CHECK (email = lower(email)),
@@ -69,7 +70,7 @@ CREATE TABLE alert_opt_outs (
   PRIMARY KEY (account_id, email, kind)
 );
 
--- Balance and spending of each account at the latest look. The row is locked during a look.
+-- Balance and spending of each account at the latest check for alerts. The row is locked during a check.
 CREATE TABLE alert_looks (
   account_id    text PRIMARY KEY REFERENCES accounts (id),
   balance_nano  nano_usd NOT NULL DEFAULT 0,
@@ -94,14 +95,14 @@ CREATE TABLE scheduled_mails (
   account_id  text NOT NULL,
   user_id     text NOT NULL,
   kind        text NOT NULL,
-  -- The first day of the latest period that was mailed or passed over.
+  -- The first day of the latest period that was mailed or skipped.
   told_from   date NOT NULL,
   PRIMARY KEY (account_id, user_id, kind),
   FOREIGN KEY (account_id, user_id) REFERENCES memberships (account_id, user_id) ON DELETE CASCADE
 );
 CREATE INDEX scheduled_mails_due_index ON scheduled_mails (kind, told_from);
 
--- The gateway that does a background job for all. A row past its end is free.
+-- The gateway that runs a background job for all gateways. After ends_at another gateway may take over.
 CREATE TABLE worker_turns (
   worker   text PRIMARY KEY,
   holder   text NOT NULL,

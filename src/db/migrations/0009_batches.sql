@@ -1,6 +1,6 @@
 -- Batches: requests that run in the background, each line for itself, and the files that they are made from.
 
--- An uploaded file. A file that is not whole is still being received, and nobody sees it.
+-- An uploaded file. is_whole: false while it is being received, and then nobody sees it.
 CREATE TABLE batch_files (
   id          text PRIMARY KEY CHECK (id <> ''),
   account_id  text NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
@@ -23,8 +23,8 @@ CREATE TABLE batch_file_parts (
   PRIMARY KEY (file_id, place)
 );
 
--- headers: the headers of the request that made it that count for each line, such as usage labels. client_address: its sender's, for keys
--- with address lists. due_at: when a gateway may take its next lines.
+-- headers: those of the creating request that apply to each line, such as usage labels. client_address: the sender of that request, for
+-- keys with address lists. due_at: when a gateway may take the next lines.
 CREATE TABLE batches (
   id              text PRIMARY KEY CHECK (id <> ''),
   account_id      text NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
@@ -45,13 +45,13 @@ CREATE TABLE batches (
   metadata        json,
   headers         json NOT NULL,
   client_address  text NOT NULL,
-  -- Lines in all, and by how they ended; the others wait or run.
+  -- The number of lines, and of lines by how they ended. All others wait or run.
   total           integer NOT NULL DEFAULT 0,
   succeeded       integer NOT NULL DEFAULT 0,
   errored         integer NOT NULL DEFAULT 0,
   canceled        integer NOT NULL DEFAULT 0,
   expired         integer NOT NULL DEFAULT 0,
-  -- Of waiting lines and of results.
+  -- The size of waiting lines and of results.
   bytes           bigint NOT NULL DEFAULT 0,
   cost_nano       nano_usd NOT NULL DEFAULT 0,
   -- The most that all lines together could cost when it was made.
@@ -76,8 +76,8 @@ CREATE INDEX batches_due_index ON batches (due_at) WHERE status IN ('in_progress
 CREATE INDEX batches_expiry_index ON batches (expires_at);
 
 -- A line has its request until it ended, and then its result. tries: how often a gateway has taken it; each try has a request id of its
--- own. cleared: the tries up to this one are known to have cost nothing. due_at: of a waiting line, when it may run; of a running one, when
--- its gateway counts as dead. JSON is kept as text: it is not searched, and may hold what jsonb can't.
+-- own. cleared: the number of the last try that is known to have cost nothing. due_at: of a waiting line, when it may run; of a running
+-- one, when its gateway counts as dead. JSON is kept as text: it is not searched, and may hold what jsonb can't.
 CREATE TABLE batch_lines (
   batch_id    text NOT NULL REFERENCES batches (id) ON DELETE CASCADE,
   place       integer NOT NULL,
