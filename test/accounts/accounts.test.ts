@@ -28,7 +28,7 @@ describe('accounts', () => {
     expect(outcomes.filter(({ kind }) => kind === 'created')).toHaveLength(1)
   })
 
-  test('an unknown account is not found', async () => {
+  test('looking up an unknown account finds none', async () => {
     expect(await fixture.accounts.find('acct_none')).toBeUndefined()
     expect(await fixture.accounts.findByEmail("' OR 1=1 --")).toBeUndefined()
     expect(await fixture.accounts.setStatus('acct_none', 'suspended')).toBe('unknown_account')

@@ -80,7 +80,7 @@ describe('an API key', () => {
     expect(await ledgerStatus()).toBe('deleted')
   })
 
-  test('a key deactivated before any gateway loaded it is refused by the first that does', async () => {
+  test('a key deactivated before any gateway loaded it is refused by the first gateway that loads it', async () => {
     const { keyId } = await createKey()
     await fixture.apiKeys.deactivate(keyId)
     expect(await reserve(keyId)).toEqual({ kind: 'key_inactive', status: 'deactivated' })

@@ -127,7 +127,7 @@ test.each<[string, string, string]>([
     'daily_sum_differs',
     "UPDATE usage_daily SET costed_nano = 1 WHERE account_id = $1 AND model = 'svc/alpha'",
   ],
-])('ledger check finds %s, with its day and account', async (_name, kind, damage) => {
+])('ledger check finds %s, and names its day and account', async (_name, kind, damage) => {
   const { kinds, details } = await findingsAfter(damage)
   expect(kinds).toContain(kind)
   const found = details[kinds.indexOf(kind)] ?? ''

@@ -11,7 +11,7 @@ describe('a key’s text', () => {
     expect(generateKey('acme-ai')).toMatch(/^acme-ai-[0-9A-Za-z]{36}$/)
   })
 
-  test('the checksum can be computed by other programs', () => {
+  test('the checksum of a key text can be computed by other programs', () => {
     expect(isWellFormedKey(`svc-${'0'.repeat(30)}${expectedChecksum('0'.repeat(30))}`, 'svc')).toBe(true)
   })
 

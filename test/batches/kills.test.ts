@@ -122,7 +122,7 @@ test('if gateways are killed, each line has one result and at most one charge, a
   expect(batch).toMatchObject({ svc: { cost_usd: charged.reduce((total, { cost }) => total + cost, 0) / 1e9 } })
 })
 
-test('a line whose gateway died between its charge and its result ends as lost, charged once and not sent again', async () => {
+test('a batch line whose gateway died between charge and result ends as lost, charged once and not sent again', async () => {
   const customer = await heir.customer('1')
   const client = clientOf(heir.url, customer)
   const callsBefore = heir.upstream.calls.length

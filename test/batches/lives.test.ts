@@ -16,7 +16,7 @@ afterAll(() => gateway.stop())
 
 const LINES = Array.from({ length: 3 }, (_, index) => chatLine(`${index}`))
 
-test('lines that did not run in the window end as expired, and cost nothing', async () => {
+test('batch lines that did not run in the window end as expired, and cost nothing', async () => {
   const customer = await gateway.customer('0')
   const client = clientOf(gateway.url, await gateway.customer('1'))
   const { sql } = gateway.gateway.database
@@ -80,7 +80,7 @@ test('an upload or a batch that was never completed is deleted after an hour', a
   expect(left.map(({ id }) => id)).toEqual([fresh])
 })
 
-test('deleted results are gone and free their storage; the batch and its counts stay', async () => {
+test('deleted results of a batch free their storage; the batch and its counts stay', async () => {
   const customer = await gateway.customer('1')
   const client = clientOf(gateway.url, customer)
   const made = await ended(client, (await begin(client, LINES)).id)

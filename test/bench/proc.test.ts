@@ -19,7 +19,7 @@ describe('reading /proc', () => {
     expect(parseParent('')).toBeUndefined()
   })
 
-  test('processor time, resident memory, machine work and open files are read', () => {
+  test('processor time, resident memory, machine work and open files are read from /proc', () => {
     expect(parseSchedstat('377376 1069114 2\n')).toBe(377376)
     expect(parseSchedstat('')).toBeUndefined()
     expect(parseResidentBytes('9000 250 100 1 0 900 0')).toBe(1_024_000)

@@ -46,7 +46,7 @@ describe('the budget of stages', () => {
   const budget: Budget = { calibrationMicroseconds: 5, stages: { log: 10 } }
   const isOver = (microseconds: number) => compareWithBudget(stage(microseconds), budget)[0]?.isOver
 
-  test('a stage may exceed its budget by the noise of a run', () => {
+  test('a stage may exceed its time budget by the noise of a run', () => {
     expect([9, 11.9, 12.1].map(isOver)).toEqual([false, false, true])
   })
 
@@ -74,7 +74,7 @@ describe('the budget of stages', () => {
   })
 })
 
-test('a stage is called often before it is measured, and its stub is removed afterwards', async () => {
+test('a benchmark stage is called often before it is measured, and its stub is removed afterwards', async () => {
   const seen: string[] = []
   let place = 'real'
   const stub = {

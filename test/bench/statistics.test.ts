@@ -31,7 +31,7 @@ describe('percentiles', () => {
     expect(percentilesOf(new Float64Array())).toEqual({ p50: 0, p90: 0, p99: 0, worst: 0 })
   })
 
-  test('the sample list grows beyond its first capacity', () => {
+  test('the list of benchmark samples grows beyond its first capacity', () => {
     const samples = createSamples()
     for (let value = 1; value <= 10_000; value++) samples.add(value)
     expect(samples.percentiles()).toEqual({ p50: 5_000, p90: 9_000, p99: 9_900, worst: 10_000 })

@@ -226,7 +226,7 @@ describe('connections above the limits', () => {
     expect(looks[1]).toHaveLength(105)
   })
 
-  test('the connection limit spares connections whose answer ended since the last check', async () => {
+  test('the connection limit spares connections whose answer ended after the last check', async () => {
     const sockets = from('a', 200).map((one, descriptor) => ({ ...one, descriptor }))
     const looks: number[][] = []
     let known = [0, 1, 2, 3, 4]

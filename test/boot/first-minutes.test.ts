@@ -149,7 +149,7 @@ describe('the banner of a start', () => {
   )
 })
 
-test('a second start on data in use is one error line; a later banner explains sign-in', async () => {
+test('a second start on data in use prints one error line; a later banner explains sign-in', async () => {
   const dataDir = join(await newFolder(), 'data')
   const first = spawnGateway({ PORT: '0', DATA_DIR: dataDir })
   await addressOf(first)

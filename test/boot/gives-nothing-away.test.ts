@@ -54,7 +54,7 @@ describe('a start with a provider key and no NODE_ENV', () => {
     expect(page.status).toBe(404)
   })
 
-  test('with a provider key, one line says who can reach which feature', () => {
+  test('with a provider key, the start prints one line about who can reach which feature', () => {
     expect(gateway.output()).toMatch(
       /Reach {8}this machine only \(127\.0\.0\.1\): your providers' answers, for keys with credit; sign-up closed; no deposits/,
     )

@@ -57,7 +57,7 @@ test('a missing migration is reported in one error line with the setting that he
   await sql`INSERT INTO migrations ${sql(removed as Record<string, never>)}`
 })
 
-test('a version older than the schema refuses to start and to run commands; running gateways continue', async () => {
+test('a gateway older than the schema refuses to start and to run commands; running gateways continue', async () => {
   const running = spawnGateway(environment)
   const address = await addressOf(running)
   const sql = await ownerSql()

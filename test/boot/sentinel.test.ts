@@ -48,7 +48,7 @@ async function pay({ key }: Customer): Promise<number> {
 
 const isBooked = () => gateway.gateway.deps.ledger.unsyncedRecordCount().then((count) => count === 0)
 
-test('during a failover that loses writes requests are refused, and later charged from Postgres', async () => {
+test('during a failover that loses writes, requests are refused, and afterwards charged from Postgres', async () => {
   expect([await pay(customer), await pay(customer)]).toEqual([200, 200])
   await until(isBooked, 'the records to be booked')
   await watched.cutLink()
@@ -73,7 +73,7 @@ test('during a failover that loses writes requests are refused, and later charge
   await until(isBooked, 'the records to be booked')
 })
 
-test('the books agree after the failover', async () => {
+test('the books agree after a Sentinel failover', async () => {
   const logger = createLogger({ level: 'error', write: () => undefined, service: 'svc' })
   const redis = connectRedis(watched.url, { logger })
   try {

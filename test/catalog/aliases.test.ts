@@ -77,14 +77,14 @@ describe('a name with two meanings', () => {
 })
 
 test.each(['', '-x', 'a b', 'a//b', 'a/', '/a', 'x'.repeat(129), 'models/x', 'publishers/x', 'v1/x', 'v1beta/x', 'ä'])(
-  '%p is no alias',
+  '%p is refused as an alias',
   (alias) => {
     expect(faultsOf(withAliases([alias]))).toEqual([`models[0].aliases[0]: ${EXPECTED}`])
   },
 )
 
 test.each(['a', 'x'.repeat(128), 'anthropic/claude-sonnet-5', 'gpt-5.6_x', 'models', 'v1'])(
-  '%p is an alias',
+  '%p is accepted as an alias',
   (alias) => {
     expect(faultsOf(withAliases([alias]))).toEqual([])
   },

@@ -19,7 +19,7 @@ function model(discount: number | undefined) {
   return found
 }
 
-test('base prices, steps, service tiers and prices of other units are multiplied and rounded up', () => {
+test('a batch discount multiplies base prices, steps, service tiers and prices of other units, rounded up', () => {
   const own = model(0.5)
   const { pricing } = atBatchPrice(own)
   expect(pricing.base as unknown).toMatchObject({ input: 500_000, output: 1_500_001 })

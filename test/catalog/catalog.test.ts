@@ -79,7 +79,7 @@ describe('offered models', () => {
 })
 
 describe('default values of the catalogue', () => {
-  test('a provider has default values', () => {
+  test('the catalogue has default values for a provider', () => {
     const format = FORMATS.get('chat-completions')
     assert(format, 'there is one')
     expect(load(TEXT).providers.get('provider1')).toEqual({
@@ -115,7 +115,7 @@ describe('default values of the catalogue', () => {
     expect(load(text).models.get('svc/beta')?.pricing.base).toMatchObject({ cacheWrite5m: 3e6, cacheWrite1h: 3e6 })
   })
 
-  test('tiers and limits have default values', () => {
+  test('the catalogue has default values for tiers and limits', () => {
     expect(load(spoil('limits', undefined)).limits).toEqual(DEFAULT_LIMITS)
     expect(load(spoil('tiers', undefined)).tiers.size).toBe(0)
     expect(load(TEXT).tiers.get('auto-smart')).toMatchObject({
@@ -140,7 +140,7 @@ describe('default values of the catalogue', () => {
 })
 
 describe('optional settings of the catalogue', () => {
-  test('a provider has options', () => {
+  test('the catalogue reads a provider’s options', () => {
     expect(provider('onDisconnect', { policy: 'drain', maxSeconds: 1.5, maxConcurrent: 3 }).onDisconnect).toEqual({
       kind: 'drain',
       maxMs: 1500,
@@ -166,7 +166,7 @@ describe('optional settings of the catalogue', () => {
     expect(second?.quirks).toEqual(new Set())
   })
 
-  test('a price list has steps over the input', () => {
+  test('a price list has steps by the length of the input', () => {
     const steps = [{ aboveInputTokens: 200_000, inputPer1mTokens: 5, outputPer1mTokens: 20 }]
     expect(load(spoil('models.0.pricing.steps', steps)).models.get('svc/alpha')?.pricing.steps).toMatchObject([
       { aboveInputTokens: 200_000, prices: { input: 5e6, output: 20e6, cacheRead: 5e6 } },
@@ -184,7 +184,7 @@ describe('optional settings of the catalogue', () => {
 })
 
 describe('variables of the catalogue', () => {
-  test('variables are replaced inside any string, and may have a default', () => {
+  test('variables in the catalogue are replaced inside any string, and may have a default', () => {
     const text = spoil('providers.provider1.baseUrl', `https://${variable('REGION:-eu')}.${variable('DOMAIN')}/v1`)
     const address = (environment: object) =>
       load(text, { ...ALL_KEYS, ...environment }).providers.get('provider1')?.baseUrl
@@ -205,7 +205,7 @@ describe('variables of the catalogue', () => {
     }
     afterAll(() => rm(path, { force: true }))
 
-    test('variables from files are read without the final line feed, and again at each load', async () => {
+    test('catalogue variables from files are read without the final line feed, and again at each load', async () => {
       const secretOf = () => {
         const result = keysWith({ PROVIDER2_API_KEY_FILE: path })
         return result.kind === 'loaded' ? result.catalog.providers.get('provider2')?.keys[0]?.secret : result
@@ -218,7 +218,7 @@ describe('variables of the catalogue', () => {
       expect(secretOf()).toBeUndefined()
     })
 
-    test('an unreadable, missing or large file, or a file whose variable is also set, is an error', async () => {
+    test('an unreadable, missing or large variable file, or one whose variable is also set, is an error', async () => {
       const place = 'providers.provider2.keys[0]'
       const message = expect.stringContaining('PROVIDER2_API_KEY_FILE')
       expect(faultsWith({ PROVIDER2_API_KEY_FILE: '/nowhere/at/all' })).toEqual([{ place, message }])
@@ -262,7 +262,7 @@ describe('the catalogue that comes with the gateway', async () => {
   const text = await Bun.file(join(import.meta.dir, '../../config/catalog.json')).text()
   const keys = { PROVIDER1_API_KEY: 'one', PROVIDER2_API_KEY: 'two', PROVIDER3_API_KEY: 'three' }
 
-  test('the default catalogue is valid, and offers all models of a single key’s provider', () => {
+  test('the default catalogue is valid, and offers all models of the provider whose key is set', () => {
     expect(load(text, keys).models.size).toBe(12)
     const embedders = { PROVIDER1_API_KEY: 2, PROVIDER2_API_KEY: 0, PROVIDER3_API_KEY: 1 }
     for (const [name, key] of Object.entries(keys)) {

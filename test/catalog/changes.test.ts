@@ -127,7 +127,7 @@ describe('each single value of the file', () => {
     return result?.kind === 'loaded' ? [[path.join('.'), result.catalog] as const] : []
   })
 
-  test('nearly every value of the file can be changed by itself', () => {
+  test('nearly every value of the catalogue file can be changed by itself', () => {
     expect(cases.length).toBeGreaterThan(40)
   })
 
@@ -153,7 +153,7 @@ test('a changed order of models is reported, unless models were added or removed
   expect(hashCatalog(after, false)).not.toBe(hashCatalog(before, false))
 })
 
-test('the same file has the same hash, even if the sandbox has another address', () => {
+test('the same catalogue file has the same hash, even if the sandbox has another address', () => {
   expect(hashCatalog(load(FILE), false)).toBe(hashCatalog(before, false))
   const simulated = ['http://localhost:1', 'http://localhost:2'].map((sandboxBaseUrl) => {
     const keyless = {

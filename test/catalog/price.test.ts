@@ -29,7 +29,7 @@ function listFor(pricing: Pricing, input: number): Prices {
 }
 
 describe('the cost of a request', () => {
-  test('a cost is the exact sum over the five token classes, rounded up once', () => {
+  test('the cost of a request is the exact sum over the five token classes, rounded up once', () => {
     fc.assert(
       fc.property(arbitraryPricing, usages, (pricing, usage) => {
         expect(BigInt(requestCost(pricing, usage))).toBe(exactCost(listFor(pricing, inputTokens(usage)), usage))
@@ -60,7 +60,7 @@ describe('the cost of a request', () => {
     expect(pricesFor(pricing, 100)).toBe(pricing.base)
   })
 
-  test.each([{ uncached: -1 }, { output: 0.5 }, { cacheRead: Number.NaN }])('a cost of %j is refused', (bad) => {
+  test.each([{ uncached: -1 }, { output: 0.5 }, { cacheRead: Number.NaN }])('a cost is not computed from %j', (bad) => {
     expect(() => requestCost({ base: prices(1, 1), steps: [] }, { ...ZERO_USAGE, ...bad })).toThrow(AssertionError)
   })
 })

@@ -40,7 +40,7 @@ describe('arbitrary files', () => {
     )
   })
 
-  test('a file with any value at any place is accepted or refused, and offers only valid models', () => {
+  test('a catalogue file with any value at any place is accepted or refused, and offers only valid models', () => {
     const value = fc.oneof(
       fc.jsonValue() as fc.Arbitrary<Json>,
       fc.constantFrom<Json>('', 0, -1, 1e308, [], {}, null, 'svc/alpha', 'constructor', '${', variable('A:-'), 0.1),

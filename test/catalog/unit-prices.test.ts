@@ -113,7 +113,7 @@ function boundsOf({ units = [] }: Usage, spare: number): UnitCount[] {
 const listOf = fc.tuple(arbitraryPricing, lines).map(([list, own]) => ({ ...list, lines: own }))
 
 describe('the cost of units', () => {
-  test('a cost is the exact sum over classes and lines, rounded up once', () => {
+  test('the cost of units is the exact sum over classes and lines, rounded up once', () => {
     fc.assert(
       fc.property(listOf, usages, (list, usage) => {
         expect(BigInt(requestCost(list, usage))).toBe(oracle(list, usage))
@@ -146,7 +146,7 @@ describe('the cost of units', () => {
     expect([requestCost(pricing, usage), requestCost(model.pricing, usage)]).toEqual([90, 45] as never)
   })
 
-  test('a part that exceeds its tokens is charged for these tokens only', () => {
+  test('a unit count above its tokens is charged for these tokens only', () => {
     const list = { base: prices(1_000, 1_000), steps: [], lines: [line('input_audio', 9_000)] }
     const units: UnitCount[] = [{ billable: 'input_audio', unit: 'token', count: 50 }]
     expect(requestCost(list, { ...ZERO_USAGE, uncached: 10, output: 5, units })).toBe(95 as never)

@@ -244,7 +244,7 @@ describe('refused commands', () => {
     expect(noRedis.stderr + noPostgres.stderr).not.toContain('hidden-word')
   })
 
-  test('a command with a faulty setting names it', async () => {
+  test('a command with a faulty setting names the setting', async () => {
     expect((await run(['ledger', 'check'], { ...stores, PORT: 'eighty' })).stderr).toContain('PORT')
   })
 })

@@ -52,7 +52,7 @@ test('if one gateway still has the old file, no gateway reloads, and the differe
   expect(hashes()).toEqual(before)
 })
 
-test('if one file has errors, no gateway reloads, and the errors are reported with their gateway', async () => {
+test('if one gateway’s file has errors, no gateway reloads, and the errors are reported with the gateway’s name', async () => {
   const before = hashes()
   await rewrite(second, setPrice(-1))
   const { code, json } = await command(['catalog', 'reload'])
@@ -98,7 +98,7 @@ test('errors in the operator’s own file are reported before any gateway is ask
   expect(taken() as object).toEqual(before)
 })
 
-test('a gateway that starts later reloads with the others; without a running gateway the command fails', async () => {
+test('a gateway that starts later reloads with the others; without a running gateway, catalog reload fails', async () => {
   const third = await first.twin()
   await rewrite(third, setPrice(4))
   await rewrite(second, setPrice(4))

@@ -79,7 +79,7 @@ describe('credentials of each library', () => {
       expect(gateway.upstream.calls.at(-1)?.path).not.toContain(customer.key)
     })
 
-    test('two different keys are refused', async () => {
+    test('a request with two different keys is refused', async () => {
       const other = await gateway.customer('1')
       const response = await send(format, { authorization: `Bearer ${customer.key}`, 'x-api-key': other.key })
       expect(response.status).toBe(400)

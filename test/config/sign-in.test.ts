@@ -71,7 +71,7 @@ describe('the settings of signing in', () => {
     expect(loadConfig(behind, { isCommand: true }).kind).toBe('loaded')
   })
 
-  test('mail needs a sender, and a sender needs a server', () => {
+  test('the settings of mail need both a sender and a server', () => {
     expect(faultsOf({ SMTP_URL: MAIL.SMTP_URL })).toEqual([expect.stringContaining('MAIL_FROM: is unset')])
     expect(faultsOf({ MAIL_FROM: MAIL.MAIL_FROM })).toEqual([expect.stringContaining('SMTP_URL: is unset')])
   })

@@ -12,7 +12,7 @@ const SANDBOX = { DEPOSIT_PROVIDER: 'sandbox', HOST: '127.0.0.1' }
 const IBAN = 'GB82 WEST 1234 5698 7654 32'
 
 describe('deposits', () => {
-  test('deposits are off by default, and taken by the sandbox if answers are simulated', () => {
+  test('deposits are off by default, and handled by the sandbox if answers are simulated', () => {
     expect(load({}).deposit).toBeUndefined()
     expect(load({ NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) }).deposit).toBeUndefined()
     expect(loadConfig({}, { isSimulated: true })).toMatchObject({

@@ -56,14 +56,14 @@ test('three tabs show three accounts separately, also after a reload', async () 
   await second?.waitForURL(`**/a/${accounts[1]?.accountId}/usage`)
 })
 
-test('a URL without an account leads to the last account, with its query', async () => {
+test('a URL without an account leads to the last used account, and keeps its query', async () => {
   const page = await open(`/a/${accounts[1]?.accountId}/keys`)
   await page.getByRole('link', { name: accounts[1]?.keyName ?? '' }).waitFor()
   await page.goto(`${gateway.url}/dashboard/usage?status=error`)
   await page.waitForURL(`**/dashboard/a/${accounts[1]?.accountId}/usage?status=error`)
 })
 
-test('a foreign account has no page', async () => {
+test('an account has no page for people who are not its members', async () => {
   const stranger = await signUpPerson(gateway)
   const page = await open(`/a/${accounts[0]?.accountId}/keys`, stranger)
   await page.getByText('There is no page at this address').waitFor()

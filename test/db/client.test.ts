@@ -77,7 +77,7 @@ describe('array literals', () => {
 })
 
 describe('failures', () => {
-  test('a failure is classified as data, race or database', async () => {
+  test('a database failure is classified as data, race or database', async () => {
     const { sql } = database
     expect(databaseFailure(await errorOf(sql`SELECT 1 / 0`))).toBe('data')
     expect(databaseFailure(await errorOf(sql`SELECT 'x'::nano_usd`))).toBe('data')

@@ -195,7 +195,7 @@ describe('compose.yaml', () => {
     }
   })
 
-  test('compose.yaml stops a gateway later than its open requests end', async () => {
+  test('compose.yaml gives a stopping gateway enough time to end its open requests', async () => {
     const example = await readExample()
     const seconds = Number.parseInt(example.get('STOP_GRACE_PERIOD')?.value ?? '', 10)
     const leastMs = ['DRAIN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS'].map((name) => Number(example.get(name)?.value))

@@ -105,7 +105,7 @@ test('the proxy answers requests for metrics and readiness with 404', async () =
   expect([...first.asked, ...second.asked].length).toBe(before)
 })
 
-test('the proxy removes a caller’s own forwarded address', async () => {
+test('the proxy removes forwarding headers that the caller sent', async () => {
   await post('/who', { 'x-forwarded-for': '203.0.113.9' })
   const call = [...first.asked, ...second.asked].find(({ path }) => path === '/who')
   expect(call?.forwardedFor).toBe('127.0.0.1')

@@ -44,7 +44,7 @@ test('for a provider of another format all betas are omitted, and named together
   expect(untoldElsewhere({})).toEqual([])
 })
 
-test('the catalogue’s version replaces the caller’s, and its betas are added', () => {
+test('the catalogue’s API version replaces the caller’s, and the catalogue’s betas are added', () => {
   const asking: Protocol = { ...protocol, version: { header: 'x-version', value: '2' } }
   expect(protocolHeaders(asking, TRAITS, {})).toEqual({ 'x-version': '2', 'x-beta': 'free-2026-01-01' })
   const fixed = { 'x-version': '1', 'x-beta': 'other, free-2026-01-01' }

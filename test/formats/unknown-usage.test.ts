@@ -53,7 +53,7 @@ describe.each([...FORMATS.values()])('unknown usage of $name', (format) => {
   })
 })
 
-test('zeros, non-numbers and other units are ignored; at most a few short names are reported', () => {
+test('unknown usage that is zero, no number or of another unit is ignored; at most a few short names are reported', () => {
   const search = createUnknownUsageSearch(['a_tokens'])
   expect(search({ a_tokens: 1, b_tokens: 0, c_tokens: '5', seconds: 5, d_tokens: null })).toBeUndefined()
   expect(search('text')).toBeUndefined()

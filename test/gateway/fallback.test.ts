@@ -126,7 +126,7 @@ describe('all attempts failed', () => {
     expect(alert).toBeDefined()
   })
 
-  test('an error of the request itself stops at the first refusal', async () => {
+  test('after a refusal that is about the request itself, no other target is tried', async () => {
     let soundCalls = 0
     const refused = () => Response.json({ error: { message: 'roles must alternate' } }, { status: 400 })
     const sound = world.modelWith('chat-completions', () => {

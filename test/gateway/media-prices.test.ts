@@ -160,7 +160,7 @@ describe.each(LANES)('media prices: $provider, stream: $stream', ({ provider, st
     expect(before - (await world.balance(accountId)).available).toBe(cost)
   })
 
-  test('a client of another format gets the same totals and pays the same', async () => {
+  test('a client of another format gets the same counts of sounds and pictures, and pays the same', async () => {
     const { key, accountId } = await world.customer('10')
     const { available: before } = await world.balance(accountId)
     const other = provider === 'chat-completions' ? 'generate-content' : 'chat-completions'
@@ -222,7 +222,7 @@ test('before and after the flush, the record has each unit with its price line a
   expect(row?.cost).toBe(COST / 2)
 })
 
-test('the lists state the prices of lines, in OpenRouter’s fields too', async () => {
+test('the model lists state the prices of lines, in OpenRouter’s fields too', async () => {
   const { pricing, architecture } = (await (await fetch(`${world.url}/v1/models/svc/chat-completions`)).json()) as {
     pricing: JsonObject
     architecture: JsonObject

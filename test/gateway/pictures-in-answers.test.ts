@@ -124,7 +124,7 @@ describe('pictures that are refused', () => {
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('audio output is refused', async () => {
+  test('a chat request for audio output is refused', async () => {
     const answer = await chat('svc/artist', { modalities: ['text', 'audio'] })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: { param: 'modalities' } })

@@ -44,7 +44,7 @@ describe('tools without a price', () => {
     },
   )
 
-  test('if the tool has no price at a model, a fallback with a price answers', async () => {
+  test('if a tool has no price at a model, a fallback with a price answers', async () => {
     const foreign = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
     const model = world.modelWith('messages', () => Response.json(message({ web_search_requests: 1 })))
     const { response } = await world.ask({
@@ -56,7 +56,7 @@ describe('tools without a price', () => {
     expect(response.headers.get('x-svc-model')).toBe(model)
   })
 
-  test('a conversation with the tool’s blocks goes to another format without them, and the answer names it', async () => {
+  test('a conversation with a tool’s blocks goes to another format without them, and the answer names the omission', async () => {
     const model = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
     const messages = [
       { role: 'user', content: 'Weather?' },

@@ -132,13 +132,13 @@ describe('messages', () => {
     expect(cost).toBe(tokens + 2 * CENT + SOUND)
   })
 
-  test('messages: uses beyond the limit are charged from the rest of the hold', async () => {
+  test('messages: tool uses beyond the limit are charged from the rest of the hold', async () => {
     const tools = [{ ...SEARCH, max_uses: 1 }]
     const { cost } = await asked('messages', () => Response.json(message({ web_search_requests: 2 })), { tools })
     expect(cost).toBe(tokens + 2 * CENT)
   })
 
-  test('messages: uses beyond the hold are not charged, and the record is flagged', async () => {
+  test('messages: tool uses beyond the hold are not charged, and the record is flagged', async () => {
     const tools = [{ ...SEARCH, max_uses: 1 }]
     const answer = () => Response.json(message({ web_search_requests: 1_000_000 }))
     const { cost, headers } = await asked('messages', answer, { tools })

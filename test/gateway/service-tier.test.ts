@@ -29,7 +29,7 @@ test.each(FIELDS)('%s: flex is a 400 that names the field, in every pair', async
   }
 })
 
-test('auto is charged at the standard price, whatever tier the answer names', async () => {
+test('a request for the tier auto is charged at the standard price, whatever tier the answer names', async () => {
   const costs = ['default', 'flex', 'priority', 'scale'].map(async (tier) => {
     const model = world.modelWith('chat-completions', () =>
       Response.json({ ...chatCompletion('Sound'), service_tier: tier }),

@@ -216,7 +216,7 @@ describe('the list of models', () => {
     expect(body).toMatchObject({ name: `models/${CLAUDE}`, baseModelId: 'svc/beta', alias_of: 'svc/beta' })
   })
 
-  test('the list shows Claude Code its models, without a key or a redirect', async () => {
+  test('the model list shows Claude Code its models, without a key or a redirect', async () => {
     const { status, body } = await get('/v1/models?limit=1000', { 'anthropic-version': '2023-06-01' })
     const shown = body.data.filter(({ id }) => /^(claude|anthropic)/.test(id))
     expect(status).toBe(200)

@@ -80,7 +80,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(gateway.upstream.calls.length).toBe(calls)
   })
 
-  test('each fallback entry is checked, even if it is a tier', async () => {
+  test('each fallback entry is checked against the model list, even if the entry is a tier', async () => {
     const refused = await ask(gateway, format, 'svc/alpha', { fallback: ['svc/beta', 'svc/gamma'] })
     expect(refused.status).toBe(403)
     expect(refused.text).toContain('fallback[1]')
@@ -114,7 +114,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     for (const at of [gateway, twin]) expect(await ask(at, format, 'svc/beta')).toMatchObject({ status: 403 })
   })
 
-  test('a deactivation applies from the next request on every gateway', async () => {
+  test('deactivating a key with a model list applies from the next request on every gateway', async () => {
     for (const at of [gateway, twin]) expect(await ask(at, format, 'svc/beta')).toMatchObject({ status: 200 })
     await gateway.apiKeys.deactivate(customer.keyId)
     for (const at of [twin, gateway]) expect(await ask(at, format, 'svc/beta')).toMatchObject({ status: 401 })
@@ -195,14 +195,14 @@ describe('other effects of a model list', () => {
     expect(await ask(gateway, 'chat-completions', 'auto-smart')).toMatchObject({ status: 403 })
   })
 
-  test('a refused request holds and charges nothing', async () => {
+  test('a request refused for its model holds and charges nothing', async () => {
     const before = await gateway.balance(customer.accountId)
     for (let round = 0; round < 3; round++) await ask(twin, 'messages', 'svc/gamma')
     expect(await gateway.balance(customer.accountId)).toEqual(before)
     expect(await gateway.gateway.deps.ledger.readKey(customer)).toMatchObject({ open: 0 })
   })
 
-  test('a request is refused without a hold if the list changes at each reserve', async () => {
+  test('a request is refused without a hold if the model list changes at each reserve', async () => {
     const { deps } = gateway.gateway
     const { ledger } = deps
     let asked = 0
@@ -244,7 +244,7 @@ describe('other effects of a model list', () => {
     expect((await plan('svc/alpha')).status).toBe(403)
   })
 
-  test('while the list changes repeatedly, no other model answers', async () => {
+  test('while the model list changes repeatedly, no model outside the list answers', async () => {
     const keys = createApiKeys(gateway.gateway.database, gateway.gateway.deps.ledger, 'svc')
     let isDone = false
     const asking = [gateway, twin].map(async (at) => {

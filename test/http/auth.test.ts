@@ -28,7 +28,7 @@ function call(path: string, init: RequestInit, headers: Record<string, string>, 
 }
 
 describe.each(ENDPOINTS)('%s', (path, init) => {
-  test('the key is accepted in every header that libraries use', async () => {
+  test('a key is accepted in every header that libraries use', async () => {
     const forms: [headers: Record<string, string>, query?: string][] = [
       [{ authorization: `Bearer ${customer.key}` }],
       [{ authorization: `bearer ${customer.key}` }],
@@ -42,7 +42,7 @@ describe.each(ENDPOINTS)('%s', (path, init) => {
     for (const [headers, query] of forms) expect((await call(path, init, headers, query)).status).toBe(200)
   })
 
-  test('S6: two different keys are a 400', async () => {
+  test('S6: a request with two different keys is a 400', async () => {
     const conflicting = { authorization: `Bearer ${customer.key}`, 'x-api-key': other.key }
     expect((await call(path, init, conflicting)).status).toBe(400)
     expect((await call(path, init, { 'x-api-key': customer.key }, `?key=${other.key}`)).status).toBe(400)

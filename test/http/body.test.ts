@@ -62,7 +62,7 @@ describe('a body that is refused before parsing', () => {
     expect(parse).not.toHaveBeenCalled()
   })
 
-  test('a body is accepted at its limits, and if only its strings are long', async () => {
+  test('a body at its limits is accepted, and so is one whose strings alone are long', async () => {
     const { json } = await readJsonBody(
       requestOf(`{"x":"${'\\"'.repeat(2_097_152)}","y":"${'x'.repeat(9_000_000)}"}`),
       LIMITS,

@@ -128,7 +128,7 @@ describe('complete answers', () => {
 })
 
 describe('streams', () => {
-  test('a stream arrives chunk by chunk with the public model id and ends in [DONE]', async () => {
+  test('a chat stream arrives chunk by chunk with the public model id and ends in [DONE]', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(['Hel', 'lo'])))
     const before = await gateway.balance(customer.accountId)
     const response = await post({ model: 'svc/alpha', messages: MESSAGES, stream: true })

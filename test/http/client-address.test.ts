@@ -21,7 +21,7 @@ describe('the address of a client', () => {
     ['2001:db8::1', 1, '2001:db8::1'],
     ['<script>', 1, '10.0.0.1'],
     [' , ,', 1, '10.0.0.1'],
-  ])('with X-Forwarded-For %p behind %i proxies the address is %s', (header, hops, expected) => {
+  ])('with X-Forwarded-For %p behind %i proxies the client address is %s', (header, hops, expected) => {
     expect(addressOf(header, hops)).toBe(expected)
   })
 

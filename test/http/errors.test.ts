@@ -85,7 +85,7 @@ describe('errors of the request', () => {
     },
   )
 
-  test('unknown models are a 404, in model and in fallback', async () => {
+  test('unknown models in the fields model and fallback are a 404', async () => {
     const unknown = await send({ ...GOOD, model: 'svc/unknown' })
     expect(unknown.status).toBe(404)
     expect(unknown.body.error).toMatchObject({ type: 'invalid_request_error', code: 'model_not_found', param: 'model' })
@@ -108,7 +108,7 @@ describe('errors of the request', () => {
 })
 
 describe('missing credit and rate limits', () => {
-  test('a request that costs more than the account has is a permanent 402', async () => {
+  test('a request that costs more than the account has is a 402 that says not to retry', async () => {
     const poor = await gateway.customer('0.0000001')
     const { status, body, response } = await send(GOOD, { authorization: `Bearer ${poor.key}` })
     expect(status).toBe(402)

@@ -121,7 +121,7 @@ test('administrators see failed requests of any account, other people do not', a
   expect((await customer.person.json('GET', path)).status).toBe(404)
 })
 
-test('pages of the list contain each request once', async () => {
+test('pages of failed requests contain each request once', async () => {
   for (let count = 0; count < 5; count++) await ask({ model: 'svc/none' })
   const all = (await listOf(customer)).items.map(({ requestId }) => requestId)
   const paged: string[] = []
@@ -136,7 +136,7 @@ test('pages of the list contain each request once', async () => {
   expect((await customer.person.json('GET', '/dashboard/api/a/:accountId/failures?cursor=bogus')).status).toBe(400)
 })
 
-test('a request without a valid key is not listed', async () => {
+test('a failed request without a valid key is not listed', async () => {
   const rows = async () =>
     (await gateway.gateway.database.sql`SELECT count(*) AS rows FROM failed_request_counts`)[0]?.rows
   await gateway.gateway.deps.failures.flush()

@@ -99,7 +99,7 @@ describe('a rating', () => {
     expect(await sumsOf('auto-cut')).toMatchObject([{ thumbsUp: 0, thumbsDown: 0 }])
   })
 
-  test('an invalid rating is refused with the rule', async () => {
+  test('an invalid rating is refused, and the error names the field', async () => {
     const id = `req_${'0'.repeat(32)}`
     expect((await rate(ada, { request_id: id, rating: 'great' })).body.error).toMatchObject({ param: 'rating' })
     expect((await rate(ada, { request_id: 7, rating: 'up' })).body.error).toMatchObject({ param: 'request_id' })

@@ -37,7 +37,7 @@ test.each(['/v1/chat/completions', '/v1/route', '/v1/messages'])('300 messages a
   expect(status).toBe(200)
 })
 
-test('the provider gets all messages', async () => {
+test('the provider gets all chat messages', async () => {
   await ask(299)
   expect((received as { messages: unknown[] }).messages).toHaveLength(299)
 })
@@ -50,7 +50,7 @@ test('one message more than the maximum is refused, with the limit and the setti
   expect(body.error).toMatchObject({ param: 'messages', message })
 })
 
-test('the documentation has the configured limit', async () => {
+test('the documentation has the configured limit of messages', async () => {
   const response = await fetch(`${gateway.url}/docs/json`)
   const { components } = (await response.json()) as { components: { schemas: Record<string, unknown> } }
   expect(JSON.stringify(components.schemas.ChatCompletionRequest)).toContain('"maxItems":300')

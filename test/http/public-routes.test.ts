@@ -51,7 +51,7 @@ test.each(['/v1/models/svc/alpha', '/v1/models/svc%2Falpha', '/v1/models/svc/alp
   },
 )
 
-test('an unknown model is 404', async () => {
+test('an unknown model in the path of the model list is a 404', async () => {
   const response = await fetch(`${gateway.url}/v1/models/svc/none`)
   expect(response.status).toBe(404)
   expect(await response.json()).toMatchObject({ error: { code: 'model_not_found' } })

@@ -146,7 +146,7 @@ test('a developer’s key shows its own requests, and all requests if the accoun
   expect((await usage()) as { recentUsage: unknown[] }).toHaveProperty('recentUsage.length', 1)
 })
 
-test('the key of a former member shows no figures; a key of the account itself shows all', async () => {
+test('the key of a former member shows no figures; a service key of the account shows all', async () => {
   const { sql } = gateway.gateway.database
   const { userId } = await join('viewer')
   const { key } = await newKey(userId, 'viewer')

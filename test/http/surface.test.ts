@@ -62,7 +62,7 @@ describe('metrics', () => {
 describe('nosniff', () => {
   const nosniff = (response: Response) => response.headers.get('x-content-type-options')
 
-  test('nosniff is set on every page, document and list', async () => {
+  test('the header nosniff is set on every page, document and list', async () => {
     const paths = gateway.gateway.app.routes
       .filter(({ method, path }) => method === 'GET' && !path.endsWith('/events/') && !path.endsWith('/events'))
       .map(({ path }) => path.replace(/:\w+|\*/g, 'x'))
@@ -81,7 +81,7 @@ describe('nosniff', () => {
     ['/v1/messages', { ...CHAT, max_tokens: 9 }],
     ['/v1/messages/count_tokens', CHAT],
     ['/v1/route', CHAT],
-  ])('nosniff is on the answer of %s with %j', async (path, body) => {
+  ])('the header nosniff is on the answer of %s with %j', async (path, body) => {
     expect(nosniff(await fetch(gateway.url + path, chat(body)))).toBe('nosniff')
   })
 })
@@ -133,7 +133,7 @@ describe('a request', () => {
     }
   })
 
-  test('a request with an invalid host is refused before its page', async () => {
+  test('a request with an invalid host is refused before its page is sent', async () => {
     const request = rawRequest('POST /dashboard/api/session/sign-in', { host: 'one:99999', 'content-length': '0' })
     expect(await answerTo(request)).toStartWith('HTTP/1.1 400')
   })

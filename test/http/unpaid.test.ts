@@ -124,7 +124,7 @@ describe('when a body is not read', () => {
     connection.end()
   })
 
-  test('the gateway waits for the body of a caller who can pay', async () => {
+  test('the gateway waits for the body of a caller who has credit', async () => {
     const { key } = await gateway.customer('1')
     const connection = announce(key)
     // Whatever is answered without the body is answered by the time that others are, who came later and ask the same stores.

@@ -27,7 +27,7 @@ const CASES: [facts: Partial<RequestFacts>, kind: UsageRecord['kind'], basis: Ch
   [{}, 'late', 'late'],
 ]
 
-test.each(CASES)('a record %o of the kind %s has the charge basis %s', (facts, kind, basis) => {
+test.each(CASES)('a usage record %o of the kind %s has the charge basis %s', (facts, kind, basis) => {
   expect(chargeBasis(usageRecord({ kind, facts: { flags: [], ...facts } }))).toBe(basis)
 })
 

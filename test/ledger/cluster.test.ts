@@ -157,7 +157,7 @@ test('if a master dies, only its own accounts stop, and work again when it is ba
   expect((await check()).violations).toEqual([])
 })
 
-test('a promoted replica without the last writes is corrected before it pays', async () => {
+test('a promoted replica without the last writes is corrected before its accounts pay', async () => {
   const payer = payers.find((one) => one) as Payer
   const shard = shardOf(payer.accountId)
   const master = await cluster.ownerOf(shard)

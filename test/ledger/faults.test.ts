@@ -73,7 +73,7 @@ describe('a Redis that is down', () => {
     expect(bench.history.reads()).toBe(before)
   })
 
-  test('if Redis was never reachable, every call is refused', async () => {
+  test('if Redis was never reachable, every ledger call is refused', async () => {
     const redis = connectRedis('redis://127.0.0.1:1', { logger: memoryLogger(), commandTimeoutMs: TIMEOUT_MS })
     const lost = createBench(redis)
     const payer = await lost.fund(10)

@@ -64,7 +64,7 @@ test('repeating a settle changes neither the charge nor the number of free disco
   expect(await bench.ledger.fateOf(hold)).toEqual({ kind: 'free' })
 })
 
-test('tokens of a disconnect stay counted per minute, whether it was free or not', async () => {
+test('tokens of a disconnect stay counted per minute, whether the disconnect was free or not', async () => {
   const payer = await bench.fund(1_000)
   expect(await hangUp(payer, 600)).toBe(0)
   const more = await bench.ledger.reserve(request(payer, 50, { tokens: 600 }))

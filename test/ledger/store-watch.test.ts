@@ -169,7 +169,7 @@ test('a Redis that does not answer counts as unreachable, and each request tries
   await becomes(undefined)
 })
 
-test('concurrent checks read Redis once', async () => {
+test('concurrent checks of the watch read Redis once', async () => {
   await admin.config('RESETSTAT')
   await Promise.all(Array.from({ length: 200 }, () => watch.look()))
   for (let index = 0; index < 50; index++) await watch.look()
@@ -238,7 +238,7 @@ test('the watch’s test write uses every write command of the ledger’s script
   expect(used.filter((name) => !probed.has(name))).toEqual([])
 })
 
-test('in a cluster, a node without memory closes only its own accounts', async () => {
+test('in a cluster, a node without memory closes only the accounts of that node', async () => {
   const cluster = await startCluster(3)
   const client = await connect(cluster.url)
   const own = createStoreWatch({ redis: client, logger, fullShare: 0.9 })

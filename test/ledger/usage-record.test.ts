@@ -66,12 +66,12 @@ describe('details of an entry', () => {
   const factsIn = (facts: object) =>
     parseUsageRecord(entry({ facts: listText(facts as RequestFacts, 'hold_1') }))?.facts
 
-  test('details are read completely', () => {
+  test('details of a usage record are read completely', () => {
     expect(factsIn(FACTS)).toEqual(FACTS)
     expect(factsIn({ ...FACTS, firstTokenMs: null, flags: ['clamped'] })).toBeDefined()
   })
 
-  test('details of a disconnect say whether it was free', () => {
+  test('details of a disconnect say whether the disconnect was free', () => {
     const facts = factsText({ ...FACTS, rule: 'hangup_input' }, 'hold_1')
     const read = (changes: object) => parseUsageRecord(entry({ facts, ...changes }))?.facts
     expect(read({ cost: '150' })).toEqual({ ...FACTS, rule: 'hangup_input' })

@@ -23,7 +23,7 @@ function openSource(limits: { maxKeys?: number; maxQuestions?: number; maxWaitin
 }
 
 describe('a batch', () => {
-  test('a batch turns the keys requested in one turn into one query, each key once', async () => {
+  test('a batch turns the keys requested in one event loop turn into one query, each key once', async () => {
     const { ask, questions, question } = openSource()
     const answers = Promise.all([ask('a'), Promise.resolve().then(() => ask('b')), ask('none'), ask('a')])
     const first = await question(0)

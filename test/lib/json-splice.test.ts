@@ -99,7 +99,7 @@ describe('replacing a string in JSON', () => {
 })
 
 describe('a copy with fields changed', () => {
-  test('a copy with changed fields equals the changed object', () => {
+  test('a copy of JSON text with changed fields equals the changed object', () => {
     fc.assert(
       fc.property(documents, fc.string({ unit: 'binary' }), fc.jsonValue(), (document, model, added) => {
         const before = build(['model'], document.current, document.before, document.after)
@@ -128,13 +128,13 @@ describe('a copy with fields changed', () => {
     ['between brackets in strings', `{"user":"}]{[","model":"@","stop":"}]{[","messages":[${LONG}]}`],
     ['before its text in a string', `{"messages":[${LONG}],"model":"@","user":"\\"model\\":\\"x\\"}"}`],
     ['spelt with escapes', `{"\\u006dodel":"@","messages":[{"model":"x"},${LONG}]}`],
-  ])('a copy changes the outermost field if the name is %s', (_, document) => {
+  ])('a copy of JSON text changes the outermost field if the name is %s', (_, document) => {
     const text = document.replace('@', 'x')
     const before = JSON.parse(text) as JsonObject
     expect(copyJson(text, before, { ...before, model: 'svc/y' })).toBe(document.replace('@', 'svc/y'))
   })
 
-  test('no copy is made if a field is missing, or is no string', () => {
+  test('no copy of JSON text is made if a field is missing, or is no string', () => {
     const text = '{"model":"a","messages":["\\n"],"max_tokens":5}'
     const before = JSON.parse(text) as JsonObject
     const { max_tokens: _, ...fewer } = before

@@ -4,7 +4,7 @@ import { fc } from '@test/support/property'
 import { isJsonObject, type JsonValue, PARSED_BOUNDS, parseJson, textOf } from '@/lib/json'
 import { readJsonText } from '@/lib/json-text'
 
-test('an object is neither null nor an array', () => {
+test('isJsonObject accepts neither null nor arrays', () => {
   expect([{}, { a: 1 }].every(isJsonObject)).toBe(true)
   expect([null, [], 'a', 1, undefined, true].some(isJsonObject)).toBe(false)
 })
@@ -17,19 +17,19 @@ test('invalid JSON parses to undefined', () => {
 describe('limits on text before it is parsed', () => {
   const nested = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`
 
-  test.each([60_000, 200_000])('nesting of %p is detected without a parse', (levels) => {
+  test.each([60_000, 200_000])('JSON nested %p deep is detected without a parse', (levels) => {
     const parse = spyOn(JSON, 'parse')
     expect(parseJson(nested(levels))).toBeUndefined()
     expect(parse).not.toHaveBeenCalled()
     parse.mockRestore()
   })
 
-  test('text as deep as the limit is parsed, however long', () => {
+  test('JSON text as deep as the limit is parsed, however long', () => {
     expect(parseJson(nested(900))).toEqual(JSON.parse(nested(900)))
     expect(parseJson(JSON.stringify([nested(60_000), '['.repeat(60_000)]))).toBeArrayOfSize(2)
   })
 
-  test('text of millions of values is not parsed', () => {
+  test('JSON text of millions of values is not parsed', () => {
     expect(parseJson(`[${'0,'.repeat(PARSED_BOUNDS.values)}0]`)).toBeUndefined()
     expect(parseJson(JSON.stringify('0,'.repeat(PARSED_BOUNDS.values)))).toBeString()
   })

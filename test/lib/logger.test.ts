@@ -99,7 +99,7 @@ describe('a log line with data from our code', () => {
     ),
   }))
 
-  test('the fast path writes the same line as the slow one', () => {
+  test('the logger’s fast path writes the same line as the slow path', () => {
     const fields = fc.dictionary(fc.constantFrom('requestId', 'usage', 'flags', 'status'), plain.value)
     const foreign = fc.dictionary(fc.constantFrom('model', 'reason'), fc.string({ unit: 'binary' }))
     fc.assert(
@@ -120,7 +120,7 @@ describe('a log line with data from our code', () => {
     expect(String(last().reason).length).toBeLessThan(10_000)
   })
 
-  test('a repeated text is written the same, each time with the current time', () => {
+  test('a text that is logged repeatedly is written the same, each time with the current time', () => {
     let nowMs = 1_760_000_000_123
     const { logger, lines } = capture({ redact: createRedactor(['correct-horse-battery']), now: () => nowMs })
     for (const atMs of [nowMs, nowMs, nowMs + 1, nowMs]) {
@@ -144,7 +144,7 @@ describe('a log line with data from our code', () => {
 })
 
 describe('errors in a log line', () => {
-  test('errors have name, message, code and cause, and a stack at level debug only', () => {
+  test('logged errors have name, message, code and cause, and a stack at level debug only', () => {
     const cause = Object.assign(new TypeError('socket closed'), { code: 'ECONNRESET' })
     const error = new Error('upstream failed', { cause })
     for (const level of ['info', 'debug'] as const) {
@@ -156,7 +156,7 @@ describe('errors in a log line', () => {
     }
   })
 
-  test('errors have no secret in their messages', () => {
+  test('logged errors have no secret in their messages', () => {
     const { logger, lines } = capture({ level: 'debug' })
     logger.error('failed', { error: new Error('refused: Authorization: Bearer abc.def-123') })
     expect(lines[0]).not.toContain('abc.def-123')

@@ -45,7 +45,7 @@ describe('the cost of tokens', () => {
     )
   })
 
-  test('the cost of tokens is exact beyond exact floating point', () => {
+  test('the cost of tokens is exact beyond the exact range of floating point', () => {
     const nearLimit = fc.integer({ min: Number.MAX_SAFE_INTEGER - 5000, max: Number.MAX_SAFE_INTEGER })
     fc.assert(
       fc.property(nearLimit, fc.nat(3000), (tokens, more) => {

@@ -30,7 +30,7 @@ describe('once', () => {
     expect(calls).toBe(1)
   })
 
-  test('once fails for all waiting callers, and tries again for the next', async () => {
+  test('if its function fails, once fails for all waiting callers, and tries again for the next', async () => {
     let calls = 0
     const get = once(async () => {
       calls += 1

@@ -5,7 +5,7 @@ import { expectAtLeast } from '@test/support/at-least'
 import { standStill } from '@test/support/delays'
 import { createPace } from '@/lib/pace'
 
-test('pauses are proportional to the work since the last pause', async () => {
+test('pauses of background work are proportional to the work since the last pause', async () => {
   const pace = createPace(0.25)
   standStill(20)
   await expectAtLeast(58, pace)

@@ -106,7 +106,7 @@ describe('a worker loop', () => {
 })
 
 describe('new work during a pause', () => {
-  test('new work ends the pause within the stated time', async () => {
+  test('new work ends the pause of a worker loop within the stated time', async () => {
     const { worker, rounds } = watch({ round: async () => 60_000 })
     worker.start()
     await pass(0)
@@ -118,7 +118,7 @@ describe('new work during a pause', () => {
     expect(jest.getTimerCount()).toBe(1)
   })
 
-  test('new work never lengthens a pause', async () => {
+  test('new work never lengthens a pause of a worker loop', async () => {
     const { worker, rounds } = watch({ round: async () => 60_000 })
     worker.start()
     await pass(0)
@@ -128,7 +128,7 @@ describe('new work during a pause', () => {
     expect(rounds()).toBe(2)
   })
 
-  test('new work has no effect during a round or before the start', async () => {
+  test('new work has no effect on a worker loop during a round or before the start', async () => {
     const work = Promise.withResolvers<number>()
     const { worker, rounds } = watch({ round: () => work.promise })
     worker.hurry(0)
@@ -144,7 +144,7 @@ describe('new work during a pause', () => {
 })
 
 describe('stopping a worker loop', () => {
-  test('a stop ends the pause, leaves no timer, and is permanent', async () => {
+  test('a stop ends the worker loop’s pause, leaves no timer, and is permanent', async () => {
     const { worker, rounds } = watch({ round: async () => 60_000 })
     worker.start()
     await pass(0)
@@ -233,7 +233,7 @@ describe('stopping a worker loop', () => {
   })
 })
 
-test('a random pause differs by at most half of its share, in both directions', () => {
+test('a random pause differs from its length by at most half of the random share', () => {
   jest.useRealTimers()
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1e6 }), fc.double({ min: 0, max: 1, noNaN: true }), (pause, share) => {

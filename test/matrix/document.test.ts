@@ -16,12 +16,12 @@ test('docs/COMPATIBILITY.md is up to date (write it with `bun run matrix`)', asy
 })
 
 describe('the cases of the matrix', () => {
-  test('cases have unique names', () => {
+  test('the cases of the matrix have unique names', () => {
     const names = cases.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
   })
 
-  test('cases cover every pair in every mode', () => {
+  test('the cases of the matrix cover every pair in every mode', () => {
     for (const client of FORMAT_NAMES) {
       for (const provider of FORMAT_NAMES) {
         for (const mode of ['json', 'stream']) {

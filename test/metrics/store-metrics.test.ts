@@ -31,7 +31,7 @@ const ask = () =>
 
 const called = (operation: string) => `svc_redis_duration_seconds_count{operation="${operation}"}`
 
-test('a request counts as a reserve, a settle and an acknowledgement', async () => {
+test('a request counts in the store metrics as a reserve, a settle and an acknowledgement', async () => {
   await (await ask()).text()
   // Its charge may be written and booked after its answer.
   await until(async () => ((await scrape()).get(called('acknowledge')) ?? 0) >= 1, 'the first request to be booked')
@@ -49,7 +49,7 @@ test('a request counts as a reserve, a settle and an acknowledgement', async () 
   expect(after.get(booked) ?? 0).toBeGreaterThan(before.get(booked) ?? 0)
 })
 
-test('pools report their connections and waiting statements', async () => {
+test('the metrics of Postgres pools show connections and waiting statements', async () => {
   const { database } = gateway.gateway
   const busy = 'svc_postgres_connections{pool="gateway",state="busy"}'
   const held = Promise.withResolvers<void>()
@@ -67,7 +67,7 @@ test('pools report their connections and waiting statements', async () => {
   await until(async () => (await scrape()).get(idle) === max, 'them to be idle')
 })
 
-test('a statement that fails because Postgres is unreachable is counted; a refused value is not', async () => {
+test('the metrics count a statement that fails because Postgres is unreachable, not a value that Postgres refused', async () => {
   const { sql } = gateway.gateway.database
   const before = await scrape()
   await sql`SELECT 'word'::int`.catch(() => undefined)

@@ -24,7 +24,7 @@ test('with a balance for four requests, two gateways accept exactly four', async
   expect((await gateway.balance(accountId)).available).toBeGreaterThanOrEqual(0)
 })
 
-test('with a balance for four requests, ten keys get exactly four', async () => {
+test('with a balance for four requests, ten keys of the account get exactly four', async () => {
   const { accountId } = await gateway.customer(formatUsd(nano((await holdOfOne()) * AFFORDABLE)))
   const keys = await Promise.all(
     Array.from({ length: 10 }, async () => {
@@ -35,7 +35,7 @@ test('with a balance for four requests, ten keys get exactly four', async () => 
   expect(await race(keys)).toEqual({ answered: AFFORDABLE, refused: REQUESTS - AFFORDABLE })
 })
 
-test('with a monthly budget for four requests, a rich account’s key gets four', async () => {
+test('with a monthly budget for four requests, a key of an account with much credit gets four', async () => {
   const budget = nano((await holdOfOne()) * AFFORDABLE)
   const { accountId, key } = await gateway.customer('1000', { monthlyBudget: budget })
   expect(await race([key])).toEqual({ answered: AFFORDABLE, refused: REQUESTS - AFFORDABLE })

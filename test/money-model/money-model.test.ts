@@ -60,7 +60,7 @@ test('a late charge that was sent twice is charged once, even after the machine 
   ])
 })
 
-test('a deposit is not moved, and credit that an operator removed from it is not refunded', async () => {
+test('deposited credit cannot be transferred, and is not refunded after an operator removed it', async () => {
   const seen = await playStory(redis.url, TAKEN_AWAY)
   expect(seen).toEqual([
     ...['move_moved', 'move_reversible', 'refund_insufficient_balance', 'reversed', 'suspended', 'move_suspended'],

@@ -100,7 +100,7 @@ describe('findings of the comparison with public prices', () => {
     )
   })
 
-  test('the comparison accepts a margin', () => {
+  test('the comparison accepts a margin between price and cost', () => {
     const dearer = withAlpha(({ pricing }) => ({
       pricing: { ...pricing, base: { ...pricing.base, output: (pricing.base.output + 1) as Pico } },
     }))

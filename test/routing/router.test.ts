@@ -62,7 +62,7 @@ describe('several gateways', () => {
     await Promise.all([first.stop(), second.stop()])
   })
 
-  test('a key paused at one gateway is paused at the other', async () => {
+  test('a provider key paused at one gateway is paused at the other', async () => {
     const clock = manualClock()
     const health = sharedHealth(clock)
     const [first, second] = [routerOf(clock, health.join('a')), routerOf(clock, health.join('b'))]

@@ -36,7 +36,7 @@ async function exchange(environment: Record<string, string>): Promise<string[]> 
   return text.trim().split('\n')
 }
 
-test('timers get random delays, and the writes of a socket keep their order', async () => {
+test('with --delays, timers get random delays, and the writes of a socket keep their order', async () => {
   const inOrder = Array.from({ length: 200 }, (_, number) => `${number};`).join('')
   expect(await exchange({})).toEqual([inOrder, inOrder])
   const [written = '', read] = await exchange({ [DELAYS_VARIABLE]: 'yes', [SEED_VARIABLE]: '3' })

@@ -73,6 +73,6 @@ const CLAIMS: readonly [name: string, claim: string][] = [
 
 const security = readFileSync(join(ROOT, 'docs', 'SECURITY.md'), 'utf8').replace(/\s+/g, ' ')
 
-test.each(CLAIMS)('the claim about %s is true', (_, claim) => {
+test.each(CLAIMS)('the claim in SECURITY.md about %s is true', (_, claim) => {
   expect(security).toContain(claim)
 })

@@ -154,7 +154,7 @@ describe('named items', () => {
     }
   })
 
-  test('if an id occurs twice, the newest item is used', async () => {
+  test('if the id of a named item occurs twice, the newest item is used', async () => {
     const accountId = await world.account()
     await world.answer(accountId, { input: 'a' }, [text('old', 'msg_same')])
     // Until the clock moves.
@@ -180,7 +180,7 @@ describe('ids that the gateway did not make', () => {
     ['nothing', ''],
     ['a prototype property', '__proto__'],
     ['a NUL', 'resp_\u0000'],
-  ])('a foreign id finds nothing: %s', async (_, id) => {
+  ])('an id that the gateway did not make finds nothing: %s', async (_, id) => {
     expect(await refusal(world.store.find(owner, id))).toMatchObject({ status: 404 })
     expect(await refusal(world.store.delete(owner, id))).toMatchObject({ status: 404 })
     const named = await refusal(world.resume(owner, { input: 'x', previous_response_id: id }))
@@ -188,7 +188,7 @@ describe('ids that the gateway did not make', () => {
     expect(named.message.length).toBeLessThan(200)
   })
 
-  test.each([7, {}, [], true])('an id that is not text is refused: %p', async (id) => {
+  test.each([7, {}, [], true])('an item id that is not text is refused: %p', async (id) => {
     const named = refusal(world.resume(owner, { input: 'x', previous_response_id: id as JsonObject }))
     expect(await named).toMatchObject({ status: 400, param: 'previous_response_id' })
   })

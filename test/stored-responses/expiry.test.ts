@@ -16,7 +16,7 @@ const isWritten = (id: string) =>
   until(async () => (await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row')
 
 describe('the storage time', () => {
-  test('an answer expires in copies and history', async () => {
+  test('a stored answer expires in copies and history', async () => {
     let nowMs = Date.now()
     const moving = await startStore({ databaseUrl: world.databaseUrl, maxHours: 1, now: () => nowMs })
     const accountId = await moving.account()

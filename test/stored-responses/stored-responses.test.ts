@@ -25,7 +25,7 @@ describe('a stored answer', () => {
     expect(JSON.parse(await world.store.find(owner, id))).toEqual(told)
   })
 
-  test('stored answers are put before the next request that names them, oldest first', async () => {
+  test('stored answers are put before the input of the next request that names them, oldest first', async () => {
     const first = await world.answer(owner, { input: 'Hello', instructions: 'Be brief.' }, [text('Hi')])
     const second = await world.answer(owner, { input: 'And?', previous_response_id: first.id }, [text('Well')])
     expect(second.told.previous_response_id).toBe(first.id)

@@ -50,7 +50,7 @@ describe('an account’s storage setting', () => {
     }
   })
 
-  test('a gateway respects a storage setting that changes during the answer', async () => {
+  test('a gateway respects a storage setting that changes while an answer is made', async () => {
     const accountId = await world.account()
     const { keep } = await world.resume(accountId, { input: 'Hello' })
     await world.database.sql`UPDATE accounts SET stored_response_hours = 0 WHERE id = ${accountId}`
@@ -79,7 +79,7 @@ describe('an account’s storage setting', () => {
     expect(await world.store.standing(accountId)).toMatchObject({ kept: 0, bytes: 0 })
   })
 
-  test('a shorter storage time also applies to existing answers', async () => {
+  test('a shorter storage time also applies to existing stored answers', async () => {
     const accountId = await world.account()
     const { id } = await world.answer(accountId, { input: 'Hello' })
     await isWritten(id)
@@ -180,7 +180,7 @@ test('an account gets a quarter of the memory for copies; without a copy its ans
   }
 })
 
-test('an account gets a quarter of the concurrent writes', async () => {
+test('an account gets a quarter of the concurrent writes of stored answers', async () => {
   const crowded = await startStore({
     databaseUrl: world.databaseUrl,
     copies: (whole) => ({ ...whole, isCrowded: () => true }),

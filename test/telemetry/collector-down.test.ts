@@ -65,7 +65,7 @@ describe('a failing collector', () => {
     await world.gateway.stop()
   })
 
-  test('a collector that refuses spans does not get them again', async () => {
+  test('spans that a collector refused are not sent again', async () => {
     await start()
     world.receiver.refuse(() => new Response('canary of the collector', { status: 400 }))
     await (await world.post('/v1/chat/completions', BODY)).text()

@@ -69,7 +69,7 @@ test('attribute names are in the conventions, or begin with svc', () => {
   expect(names.filter((name) => !PUBLISHED.has(name))).toEqual([])
 })
 
-test('attribute values are in the conventions', () => {
+test('values of telemetry attributes are in the conventions', () => {
   const [call] = world.receiver.spans.filter(({ kind }) => kind === 3)
   const { GEN_AI_OPERATION_NAME_VALUE_CHAT: chat } = incubating
   expect(call?.attributes['gen_ai.operation.name']).toBe(chat)
@@ -82,7 +82,7 @@ test('attribute values are in the conventions', () => {
   })
 })
 
-test('metrics of the conventions have their names, units and buckets', () => {
+test('metrics that the conventions define have the conventions’ names, units and buckets', () => {
   const told = [...world.receiver.metrics.keys()].filter((name) => name.startsWith('gen_ai.')).sort()
   expect(told).toEqual(Object.keys(BUCKETS).sort())
   for (const [name, boundaries] of Object.entries(BUCKETS)) {

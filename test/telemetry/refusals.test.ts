@@ -55,7 +55,7 @@ describe('a refused request', () => {
     expect(limited.trace.step('reserve')?.attributes['svc.reserve.outcome']).toBe('rate_limited')
   })
 
-  test('the span of an unknown path does not contain the path, and probes and pages are not exported', async () => {
+  test('the span of an unknown path does not contain the path; probes and pages are not exported', async () => {
     for (const path of ['/healthz', '/readyz', '/metrics', '/docs/guide']) await fetch(world.gateway.url + path)
     const response = await fetch(`${world.gateway.url}/v1/${world.customer.key}`)
     expect(response.status).toBe(404)

@@ -166,7 +166,7 @@ describe('the spans of an answer', () => {
 })
 
 describe('spans of several calls', () => {
-  test('successive calls have a span each, with the fault but no text of the provider', async () => {
+  test('successive provider calls have a span each, with the fault but no text of the provider', async () => {
     const error = { error: { message: 'you said canary-of-the-provider', type: 'x' } }
     respond((call) => (isSecond(call) ? Response.json(chatCompletion('Hi')) : Response.json(error, { status: 503 })))
     const { trace } = await ask({ model: 'svc/two' })
@@ -186,7 +186,7 @@ describe('spans of several calls', () => {
     expect(JSON.stringify(trace.all.map(({ attributes, status }) => [attributes, status]))).not.toContain('canary-of')
   })
 
-  test('of parallel calls, the span of the slower one is marked', async () => {
+  test('of parallel provider calls, the span of the slower one is marked', async () => {
     respond(async (call) => {
       if (isSecond(call)) return Response.json(chatCompletion('Hi'))
       await until(() => call.isAborted, 'nobody to wait any more')
@@ -211,7 +211,7 @@ describe('spans of several calls', () => {
 })
 
 describe('spans of an answer that breaks off', () => {
-  test('the call’s span has the reason if its provider broke off', async () => {
+  test('if the provider broke off, the call’s span has the reason', async () => {
     const live = liveStream()
     live.write(`data: ${JSON.stringify(chatChunk({ content: 'One' }))}\n\n`)
     respond(() => live.response)
@@ -244,7 +244,7 @@ describe('spans of an answer that breaks off', () => {
     expect(server.attributes['svc.ending']).toBe('disconnected')
   })
 
-  test('the span of an answer is marked if its client disconnected before it began', async () => {
+  test('the span of an answer is marked if its client disconnected before the answer began', async () => {
     respond(async (call) => {
       await until(() => call.isAborted, 'nobody to wait any more')
       return new Response(null, { status: 500 })

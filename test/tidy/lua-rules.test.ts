@@ -84,7 +84,7 @@ describe('the prelude of all scripts', () => {
   test.each([
     ['the scripts that touch a thing', 'account: look pay', 'account: look'],
     ['TypeScript that goes to a thing directly', 'deadlines: pay watch.ts', 'deadlines: pay'],
-  ])('the prelude lists %s', (_, before, after) => {
+  ])('the prelude of all scripts lists %s', (_, before, after) => {
     expect(complaints(changed('prelude', before, after))).toEqual([
       `prelude.lua: the header ends in\n-- BEFORE look pay\n${SHARED}`,
     ])

@@ -208,7 +208,7 @@ describe('the end of a call', () => {
     expect(await answer.read()).toEqual({ kind: 'done' })
   })
 
-  test('an aborted call stays aborted', async () => {
+  test('an aborted provider call stays aborted', async () => {
     const upstream = saying(OPEN)
     const answer = await answerOf(callOf(upstream.url))
     await answer.read()

@@ -123,7 +123,7 @@ describe('the error text for the caller', () => {
     },
   )
 
-  test('a caller gets the provider’s text only if it is about the request', () => {
+  test('a caller gets the provider’s error text only if it is about the request', () => {
     const quoted = (Object.keys(REASONS) as ProviderErrorReason[]).filter((reason) =>
       toldOf(reason).message.includes(WORDS),
     )
@@ -135,7 +135,7 @@ describe('the error text for the caller', () => {
     expect(toldOf('context-too-long', { message: '' }).message).toEndWith('too long for the model: no figures given')
   })
 
-  test('retry-after is the provider’s value, or one second', () => {
+  test('the error’s retry-after is the provider’s value, or one second', () => {
     expect(toldOf('rate-limited', { retryAfterSeconds: 34.4 }).options.retryAfterSeconds).toBe(34.4)
     expect(toldOf('overloaded').options.retryAfterSeconds).toBe(1)
     expect(toldOf('server', { retryAfterSeconds: 34.4 }).options.retryAfterSeconds).toBeUndefined()

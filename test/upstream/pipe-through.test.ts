@@ -142,7 +142,7 @@ test('a slow client does not count as silence of the provider', async () => {
   expect(seen.failures).toEqual([])
 })
 
-test('a broken body is reported after the bytes that arrived', async () => {
+test('if a body breaks off, the error comes after the bytes that arrived', async () => {
   let breakOff: (() => void) | undefined
   const provider = startedProvider((socket) => {
     socket.write(EVENTS + chunk('1'))

@@ -98,13 +98,13 @@ describe('the provider’s waiting time', () => {
     expect(retryAfterSeconds).toBeLessThanOrEqual(600)
   })
 
-  test('a waiting time in the body wins over the header', async () => {
+  test('a waiting time in the error body overrides the header', async () => {
     const body = errorBody({ details: [{ retryDelay: '34.4s' }] })
     expect((await refusalTo(whole(429, body, { 'retry-after': '7' }))).retryAfterSeconds).toBe(34.4)
   })
 
   test.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '' }])(
-    'no waiting time is invented: %j',
+    'no waiting time is read from %j',
     async (headers) => {
       expect((await refusalTo(whole(429, errorBody(), headers as Record<string, string>))).retryAfterSeconds).toBe(
         undefined,

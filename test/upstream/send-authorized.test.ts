@@ -46,7 +46,7 @@ test('if the client disconnects during authorization, no request is sent', async
   })
 })
 
-test('a cancelled call reports why it ended', async () => {
+test('a cancelled call reports why it was cancelled', async () => {
   const { authorizer, asked } = waiting()
   const handle: CallHandle = { deadline: undefined }
   const calling = callUpstream(callOf('http://127.0.0.1:1', { provider: { dialect: dialectWith(authorizer) }, handle }))

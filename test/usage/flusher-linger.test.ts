@@ -66,7 +66,7 @@ test('a small batch waits for more records, a full one is written at once, and a
   expect(flusher.status().insertedRecords).toBe(BATCH + 3)
 })
 
-test('the rest of a stream with more than its share is written at once', async () => {
+test('if a stream has more than its share, the rest is written at once', async () => {
   const flusher = await started(NEVER_MS, 100)
   const records = ALL_SHARDS.flatMap((shard) => {
     const accountId = accountIn(shard)
@@ -78,7 +78,7 @@ test('the rest of a stream with more than its share is written at once', async (
   await flusher.stop()
 })
 
-test('a small batch waits for a limited time', async () => {
+test('a small batch waits for more records only for a limited time', async () => {
   const flusher = await started(20)
   await append(flusher, 3)
   await until(() => flusher.status().insertedRecords === 3, 'what gathered')

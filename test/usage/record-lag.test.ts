@@ -26,7 +26,7 @@ test('a record counts as waiting from its append to its commit', () => {
   expect(lag.seconds()).toBe(0)
 })
 
-test('a failed or partial read does not reset the lag', () => {
+test('a failed or partial read does not reset the age of the oldest waiting record', () => {
   const { clock, lag } = lagAt()
   lag.expected()
   clock.nowMs += 3_000

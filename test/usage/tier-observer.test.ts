@@ -110,7 +110,7 @@ describe('repeated questions', () => {
   })
 })
 
-test('two gateways add to the same sums, and failed writes are repeated', async () => {
+test('two gateways add to the same sums of a tier, and failed writes are repeated', async () => {
   const other = observe(1)
   other.answered({ ...asked, requestId: id(), arrivedMs: 0 })?.(WHOLE)
   await other.stop()

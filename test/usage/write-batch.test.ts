@@ -199,7 +199,7 @@ describe('writeUsageBatch', () => {
     expect((await accountsNow())[0]).toMatchObject({ balance: 999_800, spent: 200 })
   })
 
-  test('a month’s sum starts at zero, even if records of the month before arrive late', async () => {
+  test('a month’s sum starts at zero, even if records of the former month arrive late', async () => {
     const march = usageRecord({ cost: 10, atMs: Date.UTC(2026, 3, 1) - 1 })
     const april = usageRecord({ cost: 3, atMs: Date.UTC(2026, 3, 1) })
     const lateMarch = usageRecord({ cost: 5, atMs: Date.UTC(2026, 2, 31) })

@@ -73,7 +73,7 @@ test('checking many accounts without alerts takes as many statements as checking
     expect(await lookOf(accountId as string)).toEqual({ balance: 99 * NANO_PER_USD, spent: 2 * NANO_PER_USD })
 })
 
-test('one gateway at a time checks for alerts; another takes over when it stops or dies', async () => {
+test('one gateway at a time checks for alerts; another takes over when that gateway stops or dies', async () => {
   const [accountId = ''] = await spenders(1, 'acct_turn_')
   const { database, count } = counted(fixture.database)
   expect(await takeTurn(database, 'one', 60_000)).toBe(true)

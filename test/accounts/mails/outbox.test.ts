@@ -153,7 +153,7 @@ describe('the outbox', () => {
     await again.stop()
   })
 
-  test('a mail that a dead gateway had taken is sent again', async () => {
+  test('a mail that a dead gateway had begun to send is sent again', async () => {
     await writeMails(database.db, MAIL, ['ada@example.test'])
     await database.sql`UPDATE mails SET next_try_at = now() + interval '1 minute'`
     await withServer(undefined, async (server) => {

@@ -56,7 +56,7 @@ const budget = (accountId: string, scopeName: string) => ({
   },
 })
 
-test('a reset mail is sent before an account’s many mails to unconfirmed addresses', async () => {
+test('a password reset mail is sent before an account’s many mails to unconfirmed addresses', async () => {
   const attacker = await newUser(fixture)
   const victim = await newUser(fixture)
   const strangers = Array.from({ length: 5 }, (_, index) => `stranger${index}@example.test`)

@@ -80,7 +80,7 @@ test('every kind of mail has a sample', () => {
 })
 
 describe('a link', () => {
-  test('a mail’s link has its token after #, where no server or log sees it', () => {
+  test('a mail’s link has its token after #, so that no server or log sees the token', () => {
     const { link } = render({ kind: 'reset_password', facts: {} }, { token: 'a&b=c#d/?e' })
     const url = new URL(link ?? '')
     expect(url.search).toBe('')
@@ -188,7 +188,7 @@ describe('a mail', () => {
       expect(Object.keys(SAMPLES.find((sample) => sample.kind === kind)?.facts ?? { none: 1 })).toEqual([])
   })
 
-  test('a mail about a changed address explains how to undo it, and does not contain the new address', () => {
+  test('a mail about a changed address explains how to undo the change, and does not contain the new address', () => {
     const facts = { address: '203.0.113.7', at: '2026-03-01T10:20:30.000Z', after: maskedAddress('ada@new.example') }
     const undone = render({ kind: 'address_changed', facts: { ...facts, undoDays: 7 } }, { token: 'abc' })
     expect(undone.link).toBe('https://pay.example.test/base/dashboard/undo-address#token=abc')
@@ -199,14 +199,14 @@ describe('a mail', () => {
     expect(final.text).toContain('contact the operator')
   })
 
-  test('a mail that can be turned off has a link that turns it off', () => {
+  test('a mail that can be turned off has a link for turning it off', () => {
     const url = 'https://pay.example.test/unsubscribe?t=1&u=2'
     const { text, html } = render({ kind: 'verify_email', facts: {} }, { optional: { unsubscribeUrl: url } })
     expect(text.trimEnd().split('\n').at(-1)).toBe(`No more mails of this kind: ${url}`)
     expect(html).toContain('href="https://pay.example.test/unsubscribe?t=1&#38;u=2"')
   })
 
-  test('without a public URL, an alert mail names the page that turns it off', () => {
+  test('without a public URL, an alert mail names the page for turning alerts off', () => {
     const surroundings = { baseUrl: undefined, optional: { unsubscribeUrl: undefined } }
     const { text, html } = render({ kind: 'verify_email', facts: {} }, surroundings)
     const words =

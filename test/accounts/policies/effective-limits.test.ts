@@ -21,7 +21,7 @@ describe('a member’s key may use the models and providers that account, member
   const isIn = (id: string, list: string[] | null) => list === null || list.includes(id)
 
   test.each(LISTS.map((list) => [list] as const))(
-    'with an account that allows %j, a key may use exactly what all three allow',
+    'with an account that allows %j, a key may use exactly what account, member and key allow',
     (ofAccount) => {
       for (const ofMember of LISTS) {
         for (const ofKey of LISTS) {

@@ -132,7 +132,7 @@ describe('a rotation', () => {
     expect((await fixture.apiKeys.find(accountId, keyId))?.lastFour).toBe(first.slice(-4))
   })
 
-  test('if the ledger missed a rotation, the first request with the new text sends it to the ledger', async () => {
+  test('if a rotation did not reach the ledger, the first request with the new text sends it to the ledger', async () => {
     await reserve(first)
     const deaf = { ...fixture.ledger, setKeyState: () => Promise.reject(new Error('ledger down')) }
     const outcome = await createApiKeys(fixture.database, deaf, SERVICE).rotate(keyId, 0)

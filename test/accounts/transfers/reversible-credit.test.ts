@@ -114,7 +114,7 @@ describe('credit of a deposit', () => {
     expect(await move(1)).toMatchObject({ kind: 'reversible' })
   })
 
-  test('a charged-back or refunded deposit does not block other credit', async () => {
+  test('a charged-back or refunded deposit does not block the transfer of other credit', async () => {
     const [one, two] = [await pay('deposit'), await pay('deposit')]
     await pay('bank_transfer')
     await chargeBack(one)

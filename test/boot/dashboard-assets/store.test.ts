@@ -22,7 +22,7 @@ test('a stored build of the pages is found; without a build the result is empty'
   expect(await readBuild(join(folder, 'build-2'))).toBeUndefined()
 })
 
-test('a stored build that lacks a file is not used', async () => {
+test('a stored build of the pages that lacks a file is not used', async () => {
   await rm(join(folder, 'build-1', 'icon.svg.br'))
   expect(await readBuild(join(folder, 'build-1'))).toBeUndefined()
 })

@@ -96,7 +96,7 @@ test('a fallback after a reload uses the catalogue of the request’s plan', asy
   expect((await ask(gateway, customer.key, { model: 'svc/beta' })).status).toBe(404)
 })
 
-test('model lists, examples, limits and provider metrics follow a reload', async () => {
+test('model lists, examples, limits and provider metrics show the new catalogue after a reload', async () => {
   const { gateway } = world
   await rewrite(gateway, (file) => {
     Object.assign(file.models[0] ?? {}, { id: 'svc/gamma', name: 'Gamma' })

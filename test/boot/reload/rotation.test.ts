@@ -55,7 +55,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('all processes use the new provider key, and the old one can be revoked once its calls have ended', async () => {
+test('all processes use the new provider key, and the old key can be revoked once its calls have ended', async () => {
   const key = demoKeyOf(gateways[0]?.gateway as GatewayProcess)
   const statuses: number[] = []
   let isOver = false

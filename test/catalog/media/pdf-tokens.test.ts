@@ -32,7 +32,7 @@ describe('an honest PDF', () => {
     expect(Math.floor(boundOf(loose) / PAGE_TOKENS)).toBe(4)
   })
 
-  test('compressed streams are unpacked, and their text is counted', () => {
+  test('compressed streams of a PDF are unpacked, and their text is counted', () => {
     const text = (page: number) => `BT (${`word ${page} `.repeat(20_000)}) Tj ET`
     const file = pages(1, text)
     expect(file.length).toBeLessThan(2_000)

@@ -93,7 +93,7 @@ describe('the length of a sound file', () => {
     expect(soundSeconds(bytes).known).toBe(20)
   })
 
-  test('a file that states an implausibly short sound is measured by its bytes', () => {
+  test('a sound file that states an implausibly short length is measured by its bytes', () => {
     const bytes = Buffer.concat([mp4Of(1), Buffer.alloc(3_000_000)])
     expect(soundSeconds(bytes)).toMatchObject({ most: Math.ceil(bytes.length / 500) })
     expect(soundSeconds(bytes).known).toBeUndefined()

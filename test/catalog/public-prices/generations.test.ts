@@ -26,7 +26,7 @@ test.each(['gpt-4o', 'mistral-large-2512', 'openai/gpt-oss-120b', ''])('the name
   expect(generationOf(name)).toBeUndefined()
 })
 
-test('a model name with a date is the same generation as the name without', () => {
+test('a model name with a date is the same generation as the name without a date', () => {
   expect(isSameGeneration('claude-haiku-4-5', 'claude-haiku-4-5-20251001')).toBe(true)
   expect(isSameGeneration('claude-sonnet-5', 'claude-sonnet-5-5')).toBe(false)
   expect(isSameGeneration('gpt-5.6-sol', 'gpt-5.6')).toBe(false)

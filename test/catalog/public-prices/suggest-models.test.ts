@@ -122,7 +122,7 @@ test('a model does not get the price of an older generation whose name it begins
   ])
 })
 
-test('a model name with a date gets the price of the name without', () => {
+test('a model name with a date gets the price of the name without a date', () => {
   expect(entryOf('openai', { id: 'gpt-6-sol-2026-10-01' })).toMatchObject({ contextLength: 1_050_000 })
 })
 
@@ -136,7 +136,7 @@ test('only chat and embedding models of the vendor get an entry', () => {
   expect(unknown).toEqual([])
 })
 
-test('if two names give the same id, the second is omitted', () => {
+test('if two model names give the same id, the second is omitted', () => {
   const { unknown } = suggested('openai', [{ id: 'gpt-5.2' }, { id: 'GPT-5.2' }, { id: 'gpt-5.2' }])
   expect(unknown.map(({ model }) => model)).toEqual(['GPT-5.2', 'gpt-5.2'])
 })

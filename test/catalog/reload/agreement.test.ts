@@ -112,7 +112,7 @@ test('the proposal of a killed process expires, and later reloads work', async (
   expect(one.sells()).toEqual(['svc/new'])
 })
 
-test('a proposal stays open while its process waits for answers', async () => {
+test('a reload’s proposal stays valid while its process waits for the answers of others', async () => {
   const proposal = { id: 'slow', gateway: null }
   const [first, again] = [await exchange.propose(proposal), await exchange.propose(proposal)]
   expect([first, again, await exchange.propose({ ...proposal, id: 'other' })]).toEqual([true, true, false])
@@ -123,7 +123,7 @@ test('a proposal stays open while its process waits for answers', async () => {
   }, 'a longer time')
 })
 
-test('a process that dies during a reload delays it by its lease at most', async () => {
+test('a process that dies during a reload delays the reload by its lease at most', async () => {
   const one = join('a', NEW)
   await exchange.beat({ id: 'dead', gateway: 'b', pid: 1, hash: 'x' })
   await present(2)

@@ -19,7 +19,7 @@ async function placesOf(text: string, options: Parameters<typeof createCatalogFi
   return reading.kind === 'refused' ? reading.faults.map(({ place }) => place) : []
 }
 
-test('a valid file is loaded, and has the catalogue’s hash', async () => {
+test('a valid catalogue file is loaded, and has the catalogue’s hash', async () => {
   await Bun.write(path, JSON.stringify(SAMPLE))
   const file = createCatalogFile(REAL)
   const reading = await file.read()

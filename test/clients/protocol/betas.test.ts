@@ -194,7 +194,7 @@ test.each([
   ['anthropic-beta', 'x'.repeat(97)],
   ['anthropic-beta', Array.from({ length: 65 }, (_, index) => `beta-${index}`).join()],
   ['anthropic-version', 'newest'],
-])('a header value that providers could not accept is refused in the caller’s format: %s', async (name, value) => {
+])('a beta header that providers could not accept is refused in the caller’s format: %s', async (name, value) => {
   const before = gateway.upstream.calls.length
   const response = await post({ [name]: value })
   expect(response.status).toBe(400)

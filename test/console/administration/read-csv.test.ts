@@ -67,7 +67,7 @@ describe('statements', () => {
     expect(linesOf(text)[0]).toEqual(EXPECTED)
   })
 
-  test('outgoing payments are negative in every notation', () => {
+  test('outgoing payments are negative in every notation of a CSV statement', () => {
     const header = 'Date,Amount,Currency,Reference\n'
     const rows = ['-5.00', '5.00-', '(5.00)', '−5.00', '- 5.00'].map((amount) => `2026-11-20,${amount},USD,x`)
     expect(linesOf(header + rows.join('\n')).map((line) => line.amountCents)).toEqual([-500, -500, -500, -500, -500])
@@ -77,13 +77,13 @@ describe('statements', () => {
     expect(linesOf(twoColumns).map((line) => line.amountCents)).toEqual([-500, -500])
   })
 
-  test('if the file has no currency, the chosen currency applies', () => {
+  test('if a CSV statement has no currency, the chosen currency applies', () => {
     const text = 'Date,Amount,Reference\n2026-11-20,5.00,x\n'
     expect(faultsOf(text)).toContain('no currency')
     expect(linesOf(text, { currency: 'USD' })[0]?.currency).toBe('USD')
   })
 
-  test('equal bookings of a day are different lines, and have the same ids in the next statement', () => {
+  test('two equal bookings on one day are different lines, and have the same ids in the next statement', () => {
     const header = 'Date,Amount,Currency,Reference\n'
     const row = '2026-11-20,5.00,USD,x\n'
     const keys = (text: string) => {
@@ -95,7 +95,7 @@ describe('statements', () => {
     expect(keys(`${header}2026-11-19,7.00,USD,y\n${row}${row}`).slice(1)).toEqual([one ?? '', two ?? ''])
   })
 
-  test('control characters are removed from texts', () => {
+  test('control characters are removed from the texts of a statement', () => {
     const text = 'Date,Amount,Currency,Reference\n2026-11-20,5.00,USD,"a\u0000b\u202E c\n  d"\n'
     expect(linesOf(text)[0]?.reference).toBe('a b c d')
   })

@@ -58,7 +58,7 @@ describe('within the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(900)
   })
 
-  test('a request key with another amount is refused', async () => {
+  test('a request key that was used for another amount is refused', async () => {
     const [one, other] = [await newAccount(), await newAccount()]
     const key = crypto.randomUUID()
     await office.administration.request(office.ada, adjustment(one, 100, key))

@@ -86,7 +86,7 @@ describe('counting by person', () => {
     expect(signInsBy('203.0.113.7', 'ADA@example.test')).toEqual(signInsBy('203.0.113.7', 'ada@example.test'))
   })
 
-  test('attempts at a person count separately at each address', () => {
+  test('sign-in attempts at a person count separately at each address', () => {
     expect(pairOf('203.0.113.7', 'a@example.test')).not.toBe(pairOf('203.0.113.8', 'a@example.test'))
     expect(pairOf('203.0.113.7', 'a@example.test')).not.toBe(pairOf('203.0.113.7', 'b@example.test'))
     expect(pairOf('2001:db8::1', 'a@example.test')).toBe(pairOf('2001:db8::2', 'a@example.test'))

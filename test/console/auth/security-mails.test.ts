@@ -34,7 +34,7 @@ test('a sign-in from a new browser is mailed, a sign-in from a known browser is 
   expect(await mailsTo(email)).toEqual(['new_sign_in'])
 })
 
-test('a new password is mailed, no matter who set it', async () => {
+test('a person whose password was set gets a mail, whoever set it', async () => {
   const { email, visitor, viewer } = await signUpSomebody(desk)
   const change = (currentPassword: string) =>
     changePassword(desk.parts, visitor, viewer, { currentPassword, newPassword: NEW_PASSWORD })
@@ -48,7 +48,7 @@ test('a new password is mailed, no matter who set it', async () => {
   expect(await mailsTo(email)).toEqual(['password_changed', 'password_changed', 'password_changed'])
 })
 
-test('an operator’s removal of the second factor is mailed', async () => {
+test('if an operator removes a person’s second factor, the person gets a mail', async () => {
   const { email } = await signUpSomebody(desk)
   await resetTotp(desk.parts.database, email)
   expect(await mailsTo(email)).toEqual(['second_step_changed'])

@@ -79,7 +79,7 @@ describe('a limit', () => {
     }
   })
 
-  test('an attempt above one limit does not count in the limits after it', async () => {
+  test('an attempt above one limit does not count in the limits that are checked after it', async () => {
     const [first, second] = [limit(0), limit(1)]
     expect(await refusalOf(throttle.attempt(first, second))).toEqual(TOO_MANY)
     await throttle.attempt(second)
@@ -94,7 +94,7 @@ describe('a limit', () => {
     expect(await refusalOf(throttle.attempt(one))).toEqual(TOO_MANY)
   })
 
-  test('resetting a limit resets only that one', async () => {
+  test('resetting one limit leaves other limits unchanged', async () => {
     const [one, other] = [limit(1), limit(1)]
     await throttle.attempt(one, other)
     await throttle.forgive(one)
@@ -104,12 +104,12 @@ describe('a limit', () => {
 })
 
 describe('the store', () => {
-  test('the store contains no address and no person’s name', async () => {
+  test('the throttle’s store contains no address and no person’s name', async () => {
     const key = await keyOf(limit(1, { subject: '203.0.113.7 ada@example.test' }))
     expect(key).toMatch(/^sign-in:test:[\w-]{43}$/)
   })
 
-  test('installations with different secrets have separate counts', async () => {
+  test('installations with different secrets have separate counts in the throttle', async () => {
     const one = limit(1)
     await throttle.attempt(one)
     await createThrottle(redis, async () => 'another secret').attempt(one)

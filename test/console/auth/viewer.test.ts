@@ -82,7 +82,7 @@ describe('a session', () => {
 })
 
 describe('a viewer', () => {
-  test('a person without an account cannot view pages, although the session lasts', async () => {
+  test('a person without an account cannot view pages, even in a valid session', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     const { sql } = desk.parts.database
     await sql`UPDATE users SET account_id = NULL WHERE id = ${viewer.userId}`

@@ -25,7 +25,7 @@ describe('headers passed to the sign-in library', () => {
     ])
   })
 
-  test('the library gets the client address that the gateway determined, not the header’s', () => {
+  test('the library gets the client address that the gateway determined, not the one in the header', () => {
     expect(headersOf(visitor({ [ADDRESS_HEADER]: '198.51.100.1' })).get(ADDRESS_HEADER)).toBe('203.0.113.7')
   })
 

@@ -120,7 +120,7 @@ test('the downloaded statement has the same movements between the two balances',
   expect([rows[1]?.[4], rows.at(-1)?.[4]]).toEqual(['0', closing])
 })
 
-test('administrators also see the references of the movements', async () => {
+test('administrators also see the references of a statement’s movements', async () => {
   const path = `/dashboard/api/admin/accounts/${customer.accountId}/statement`
   const seen = (await office.first.json('GET', `${path}?${PERIOD}`)).body as Statement
   const own = await statement()

@@ -102,7 +102,7 @@ describe('members', () => {
     expect((await office.administration.viewAccount(accountId))?.status).toBe('active')
   })
 
-  test('a former administrator is refused at once', async () => {
+  test('a former administrator is refused at the next request', async () => {
     const former = await signUpPerson(office.gateway, { role: 'admin' })
     expect((await former.json('GET', `${ADMIN}/accounts`)).status).toBe(200)
     await office.gateway.gateway.database.sql`UPDATE users SET role = 'member' WHERE email = ${former.email}`
@@ -257,7 +257,7 @@ describe('statements', () => {
 })
 
 describe('monitoring', () => {
-  test('health has providers, targets and keys, and no secret', async () => {
+  test('the health report shows providers, targets and keys, and no secret', async () => {
     const { body } = await office.first.json('GET', `${ADMIN}/health`)
     expect(body).toMatchObject({
       providers: [
@@ -278,7 +278,7 @@ describe('monitoring', () => {
     expect(body).toMatchObject({ items: expect.arrayContaining([expect.objectContaining({ subject: 'provider1' })]) })
   })
 
-  test('the audit log has actor, action and address, and a valid chain', async () => {
+  test('the audit log shows actor, action and address, and has a valid chain', async () => {
     const { body } = await office.first.json('GET', `${ADMIN}/audit?actor=${office.first.email}&limit=100`)
     const { items } = body as { items: { action: string; ip: string }[] }
     expect(new Set(items.map((item) => item.action))).toContain('account.suspend')

@@ -79,14 +79,14 @@ test('a route reads bodies up to its own limit: a bank statement, a key with man
   expect(form.status).toBe(413)
 })
 
-test('an error has the form that the pages expect, whatever the request accepts', async () => {
+test('an error has the dashboard’s form, whatever headers of other formats the request has', async () => {
   const headers = { 'anthropic-version': '2023-06-01', 'x-goog-api-key': 'key' }
   const response = await fetch(`${gateway.url}/dashboard/api/a/:accountId/keys`, { headers })
   expect(response.status).toBe(401)
   expect(await response.json()).toEqual({ error: expect.objectContaining({ code: 'not_signed_in', param: null }) })
 })
 
-test('names such as __proto__ are refused, with the name in the error', async () => {
+test('body fields such as __proto__ are refused, with their name in the error', async () => {
   const body = JSON.stringify({ email: { toString: {} } })
   const response = await fetch(`${gateway.url}/dashboard/api/session/password/forgot`, {
     method: 'POST',

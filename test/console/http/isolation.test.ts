@@ -139,7 +139,7 @@ describe('without a session', () => {
 })
 
 describe('from another site', () => {
-  test('S17: from another site every changing route answers 403', async () => {
+  test('S17: every changing route answers 403 to a request from another site', async () => {
     const routes = dashboardRoutesOf(gateway).filter(({ method }) => method !== 'GET')
     const statuses = await Promise.all(
       routes.map(async (route) => {
@@ -204,7 +204,7 @@ describe("as another account's person", () => {
     for (const id of [...Object.values(ids), customer.person.email]) expect(text).toContain(id)
   })
 
-  test('after all attempts, the first account’s people can still use it', async () => {
+  test('after all attempts by another account, the first account’s people can still use it', async () => {
     for (const route of routesOf('subject')) {
       if (NOTHING_TO_SHOW.has(nameOf(route))) continue
       const status = await callSubject(victim.customer.person, route)

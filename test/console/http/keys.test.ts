@@ -204,7 +204,7 @@ describe('switching off and on, and deleting', () => {
     ])
   })
 
-  test('a key after its end date is listed as expired', async () => {
+  test('an API key after its end date is listed as expired', async () => {
     const { item } = await create()
     await gateway.apiKeys.change(item.id, { expiresAtMs: Date.now() - 1_000 })
     expect((await list()).find(({ id }) => id === item.id)?.status).toBe('expired')

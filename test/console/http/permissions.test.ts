@@ -109,7 +109,7 @@ describe('every route of an account', () => {
     expect(await wrongAnswersTo(role)).toEqual([])
   })
 
-  test('developers who see all usage have the same other permissions', async () => {
+  test('developers who may see all usage otherwise have the permissions of developers', async () => {
     await letDevelopersSeeAll(true)
     const wrong = await wrongAnswersTo('developer')
     await letDevelopersSeeAll(false)

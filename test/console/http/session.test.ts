@@ -236,7 +236,7 @@ describe('passwords', () => {
 })
 
 describe('a person’s own profile', () => {
-  test('a person changes the name of their profile, and no other field', async () => {
+  test('a person can change the name in their profile, and no other field', async () => {
     const person = await signUpPerson(gateway)
     const body = {
       name: 'Renamed',

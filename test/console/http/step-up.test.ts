@@ -151,7 +151,7 @@ describe('the audit log', () => {
     for (const row of own) expect(row.request_id).toMatch(/^req_[0-9a-f]{32}$/)
   })
 
-  test('an error and the log have the same request id', async () => {
+  test('an error and its log line have the same request id', async () => {
     const member = await signUpPerson(gateway)
     const { headers } = await member.json('GET', `${ADMIN}/orders`)
     expect(headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/)

@@ -184,7 +184,7 @@ describe('another account', () => {
     expect((await file.text()).trim().split('\r\n')).toHaveLength(1)
   })
 
-  test('without a session there is no usage', async () => {
+  test('without a session, no usage is shown', async () => {
     for (const path of [
       'usage',
       'usage/totals',

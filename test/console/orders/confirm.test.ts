@@ -83,7 +83,7 @@ describe('a payment that matches its order', () => {
 })
 
 describe('while the ledger is unreachable', () => {
-  test('a payment is recorded, and credited by the outbox later, once', async () => {
+  test('while the ledger is unreachable, a payment is recorded, and later credited once by the outbox', async () => {
     await world.fixture.ledger.readBalance(accountId)
     const ledger = { ...world.deps.ledger, credit: () => Promise.reject(new Error('down')) }
     const order = await world.order(accountId)

@@ -153,7 +153,7 @@ describe('cancelling and claiming', () => {
     expect((await world.orders.get(orderId, accountId))?.state).toBe('pending')
   })
 
-  test('a person’s actions are audited', async () => {
+  test('a person’s actions on an order are audited', async () => {
     const { orderId } = await world.order(accountId)
     await world.orders.claimPaid({ orderId, note: 'n', actor: CUSTOMER })
     await world.orders.cancel({ orderId, actor: ADMINISTRATOR, note: 'double' })
@@ -253,7 +253,7 @@ describe('lists', () => {
     expect((await world.orders.search({ accountId, state: 'paid' })).items).toEqual([])
   })
 
-  test('the list of payments has waiting payments, or those of one order', async () => {
+  test('the list of payments shows waiting payments, or those of one order', async () => {
     const order = await world.order(accountId)
     await world.orders.confirmPayment(noticeOf(order, { amountCents: 1 }))
     const waiting = await world.orders.payments({ orderId: order.orderId })

@@ -6,7 +6,7 @@ import { ORDER_STATES } from '@/db/orders-schema'
 const STEPS: OrderStep[] = ['pay', 'expire', 'cancel', 'settle', 'refund_part', 'refund_rest']
 
 describe('nextState', () => {
-  test('an order changes its state only by these steps', () => {
+  test('each state of an order can only be followed by the listed states', () => {
     const allowed = ORDER_STATES.flatMap((state) =>
       STEPS.flatMap((step) => {
         const next = nextState(state, step)

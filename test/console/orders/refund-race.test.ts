@@ -80,7 +80,7 @@ describe('refunds with a slow database', () => {
 })
 
 describe('a process that crashes', () => {
-  test('a process that crashes after the commit has removed the credit', async () => {
+  test('if a process crashes after the commit, the credit is removed', async () => {
     const order = await paidOrder(2_000)
     const dead = { ...world.deps.ledger, credit: () => Promise.reject(new Error('killed')) }
     const outcome = await createOrders({ ...world.deps, ledger: dead }).refund(refundOf(order, 1_990, 'k'))

@@ -11,7 +11,7 @@ import { SECRET, testClock } from './fixture'
 const OLDER = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
 
 describe('createWebhookVerifier', () => {
-  test('a signed message is accepted for 300 seconds', () => {
+  test('a signed webhook message is accepted for 300 seconds', () => {
     const clock = testClock()
     const verifier = createWebhookVerifier([SECRET], clock)
     const body = '{"type":"deposit.received"}'
@@ -24,7 +24,7 @@ describe('createWebhookVerifier', () => {
     expect(verifier.checkHeaders(headers)).toBe('outside_tolerance')
   })
 
-  test('a message more than 300 seconds ahead is refused', () => {
+  test('a webhook message dated more than 300 seconds ahead is refused', () => {
     const clock = testClock()
     const verifier = createWebhookVerifier([SECRET], clock)
     const ahead = (seconds: number) =>

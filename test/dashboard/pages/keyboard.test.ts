@@ -132,7 +132,7 @@ function open(path: string): Promise<Page> {
 }
 
 test.each(DIALOGS)(
-  'by keyboard at $path: $title',
+  'the dialog works by keyboard at $path: $title',
   async ({ path, opener, entry, title, fields = {}, action, says, focus }) => {
     const page = await open(path)
     const button = page.getByRole('button', { name: opener, exact: true })

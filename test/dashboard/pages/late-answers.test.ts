@@ -63,7 +63,7 @@ test('switches pressed one after the other keep their state, whichever answer ar
 })
 
 describe('a request that is charged while the page loads', () => {
-  test('a request charged between the list and the first live event is shown', async () => {
+  test('a request charged after the list loaded and before the first live event is shown', async () => {
     await charge()
     const page = await openModels()
     const released = Promise.withResolvers<void>()

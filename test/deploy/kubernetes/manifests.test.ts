@@ -177,7 +177,7 @@ describe('selectors', () => {
     expect(deployment.replicas).toBeUndefined()
   })
 
-  test('Ingress and network policy lead to the port; metrics and readiness are private', () => {
+  test('Ingress and network policy lead to the gateway’s port; metrics and readiness are private', () => {
     const paths = theOne(manifests, 'Ingress').spec.rules[0]?.http.paths.map(
       ({ path, pathType, backend }) => `${pathType} ${path} ${backend.service.name}`,
     )

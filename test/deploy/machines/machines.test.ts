@@ -221,7 +221,7 @@ test('a machine with gateway and Redis nodes fails: a replica takes over, and pa
   await until(areWhole, 'streams to go on')
 })
 
-test('the restore drill: a backup by pg_dump, an empty Redis, and the books agree', async () => {
+test('the restore drill works: a backup by pg_dump, an empty Redis, and correct books', async () => {
   for (const index of MACHINES) await site.machines[index - 1]?.signal('SIGTERM')
   const { environment } = site.postgres
   await runWell(blockOf('sh backup'), site.work, environment)

@@ -74,7 +74,7 @@ const bySts = (action: string) =>
 const TEMPORARY = { accessKeyId: 'ASIA0', secretAccessKey: SECRET, sessionToken: SESSION }
 
 describe('sources of credentials', () => {
-  test('credentials come from the entry’s keys, with and without a session', async () => {
+  test('AWS credentials come from the provider entry’s keys, with and without a session token', async () => {
     const upstream = serve(accepted)
     await callTarget(target(upstream, KEYS), { body: { text: 'Grüße' } })
     await callTarget(target(upstream, { ...KEYS, sessionToken: SESSION }))
@@ -143,7 +143,7 @@ describe('sources of credentials', () => {
     ])
   })
 
-  test('credentials of an assumed role come from a signed call to STS', async () => {
+  test('AWS credentials of an assumed role come from a signed call to STS', async () => {
     const upstream = serve(accepted)
     const sts = serve(() => bySts('AssumeRole'))
     await callTarget(

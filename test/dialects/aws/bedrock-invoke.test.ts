@@ -172,7 +172,7 @@ describe('E22: an error of InvokeModel', () => {
     [429, 'ThrottlingException', 'rate-limited'],
     [503, 'ServiceUnavailableException', 'overloaded'],
     [500, 'InternalServerException', 'server'],
-  ] as const)('%i %s has the reason %s', (status, type, reason) => {
+  ] as const)('a Bedrock error %i %s has the reason %s', (status, type, reason) => {
     expect(said(status, type)).toMatchObject({ status, reason, kind: type.split(':')[0] ?? '' })
   })
 

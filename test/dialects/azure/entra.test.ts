@@ -60,7 +60,7 @@ describe('an application with a secret', () => {
     for (const { headers } of calls) expect(headers.get('authorization')).toBe(`Bearer ${TOKEN}1`)
   })
 
-  test('E3: calls send the same as AzureOpenAI with the same token, and no api-key', async () => {
+  test('E3: calls equal those of AzureOpenAI with the same token, and have no api-key', async () => {
     const { calls } = await called(application(tokenEndpoint().url))
     const theirs = await arriving((url) =>
       new AzureOpenAI({
@@ -83,7 +83,7 @@ describe('an application with a secret', () => {
     expect([call?.headers.get('authorization'), call?.headers.get('api-key')]).toEqual([`Bearer ${TOKEN}1`, null])
   })
 
-  test('the scope is Foundry’s if the address is Foundry’s, unless the entry names one', async () => {
+  test('the token’s scope is Foundry’s if the address is Foundry’s, unless the entry names one', async () => {
     const scopes: unknown[] = []
     for (const more of [{}, { scope: 'https://example.test/.default' }]) {
       const endpoint = tokenEndpoint()

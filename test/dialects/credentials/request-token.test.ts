@@ -25,7 +25,7 @@ test.each([0, YEAR_MS, -YEAR_MS])(
   },
 )
 
-test('a token refusal without an error code is reported without one', async () => {
+test('a refused token request without an error code is reported without a code', async () => {
   const endpoint = startUpstream(() => Response.json({ access_token: 'token' }))
   const error = await requestToken('it', endpoint.url, {}).catch((thrown: unknown) => String(thrown))
   endpoint.stop()

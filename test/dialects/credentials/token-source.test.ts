@@ -96,7 +96,7 @@ describe('before the token expires', () => {
 })
 
 describe('without a valid token', () => {
-  test('without a valid token every call fails, and the next request waits', async () => {
+  test('without a valid token every call fails, and the next token request waits', async () => {
     const world = await warm()
     world.clock.advance(HOUR_MS)
     const failing = [world.get(), world.get()].map((got) => got.catch((error: unknown) => error))

@@ -189,7 +189,7 @@ describe('E21: a service account', () => {
   })
 })
 
-test('E21: the metadata server is called with its header, and its answer needs one too', async () => {
+test('E21: the metadata server is called with the required header, and its answer must have that header too', async () => {
   const endpoint = flavoured()
   const entry = { ...ENTRY, ...PLACE }
   const [call] = await arriving((url) =>

@@ -38,7 +38,7 @@ const names = [...(/export type AnthropicBeta = ([^;]*);/.exec(typings)?.[1]?.ma
   ([, name]) => String(name),
 )
 
-test('no beta is both allowed and omitted under another date', () => {
+test('no beta is allowed under one date and omitted under another', () => {
   expect(names.length).toBeGreaterThan(40)
   const described = names.map((name) => describeBeta(name, {}))
   const untold = described.filter(({ isFree, tool }) => !isFree && tool === undefined).map(({ family }) => family)

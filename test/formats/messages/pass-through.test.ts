@@ -30,7 +30,7 @@ describe('a request', () => {
     expect(passed.messages).toBe(body.messages)
   })
 
-  test('a lowered output limit is written, and the thinking budget is lowered below it', () => {
+  test('a lowered output limit replaces the caller’s, and the thinking budget is lowered below it', () => {
     const thinking = { type: 'enabled', budget_tokens: 4000, display: 'omitted' }
     expect(pass({ max_tokens: 8000 }, 500).max_tokens).toBe(500)
     expect(pass({ max_tokens: 8000, thinking }, 6000).thinking).toEqual(thinking)

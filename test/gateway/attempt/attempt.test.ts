@@ -215,7 +215,7 @@ describe('a client that disconnects', () => {
     })
   })
 
-  test('after a disconnect before the provider accepts the connection, the attempt counts as unreached', async () => {
+  test('if a client disconnects before the provider accepts the connection, the provider counts as not reached', async () => {
     const silent = await openSilentAddress()
     const waiting = attempt({ address: `http://127.0.0.1:${silent.port}`, changes: { stream: true } })
     client.abort()

@@ -35,7 +35,7 @@ test.each([
   ['{"error":{"message":"no","code":429}}', 429],
   ['{"error":{"message":"no"}}', 502],
   ['{"type":"error","message":"no"}', 502],
-])('E22: an error body with status 200 counts as its own error: %s', async (text, status) => {
+])('E22: an error body with status 200 counts as the error that it states: %s', async (text, status) => {
   const failure = { kind: 'refused', error: { status, message: 'no' } }
   expect(decodeComplete(bodyOf(text), format, false)).toMatchObject({ kind: 'failed', failure } as never)
 })

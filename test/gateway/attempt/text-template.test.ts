@@ -24,7 +24,7 @@ function templateOf(word: string, padding?: string, count?: string): TextTemplat
   return template
 }
 
-test('a template has all text except the values', () => {
+test('a text template has all text except the values', () => {
   const template = templateOf('hello', 'xy', '12')
   expect(template).toEqual({
     literals: ['{"id":"1","say":"', '","n": ', ',"pad":"', '"}\n'],
@@ -60,7 +60,7 @@ test('a template finds each value by its name, as written, in the given order', 
   expect(templateAround('{"say":"hello","n":7}', [word, { name: 'n', isCount: false, value: '7' }])).toBeUndefined()
 })
 
-test('the values’ places are in the order of the text', () => {
+test('the places of a template’s values are in the order of the text', () => {
   const [word, count, pad] = slotsOf('hello')
   assert(word && count && pad, 'there are three')
   expect(inOrder(piece('hello'), [pad, word, count])).toEqual([word, count, pad])

@@ -149,7 +149,7 @@ describe.each(PAIRS)('$format at a provider of $provider, streamed: $stream', ({
   })
 })
 
-test('a translated name never equals another tool’s own name', async () => {
+test('a translated tool name never equals another tool’s own name', async () => {
   let told: string[] = []
   const ask = async (names: string[]) => {
     const model = world.modelWith('responses', (call) => {

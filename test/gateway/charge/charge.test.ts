@@ -145,7 +145,7 @@ describe('billing matrix', () => {
     expect(decide('unanswered', { countedInput: 30 })).toMatchObject({ ...charge, cost: 30_000 })
   })
 
-  test('an exact count is used rather than an estimate', () => {
+  test('an exact count is charged rather than an estimate', () => {
     expect(decide('disconnected', { hasOutput: true, countedOutput: 10 }, 30)).toMatchObject({
       ...{ rule: 'disconnect_counted', cost: 140_000, flags: ['estimated'] },
     })

@@ -30,7 +30,7 @@ function gapsOf(usage: Partial<typeof USAGE>, localInput: number, localOutput: n
 }
 
 describe('the provider’s bill', () => {
-  test('the provider’s bill is its cost times its own counts', () => {
+  test('the provider’s bill of an answer is the provider’s price times the provider’s counts', () => {
     expect(bill({})).toEqual({ providerCost: nano(150_000) })
   })
 
@@ -47,7 +47,7 @@ describe('the provider’s bill', () => {
     expect(bill({ statedCost, isUsageStale: true })).toEqual({ providerCost: nano(150_000) })
   })
 
-  test('the provider’s bill includes all its counts, whatever was charged', () => {
+  test('the provider’s bill includes all counts of the provider, whatever was charged', () => {
     const usage = { ...ZERO_USAGE, uncached: 5_000, output: 50 }
     const clamped: Charge = { ...CHARGE, kind: 'charge', flags: ['clamped'] } as Charge
     expect(bill({ usage }, clamped)).toEqual({
@@ -65,12 +65,12 @@ describe('the provider’s bill', () => {
     expect(bill({ usage: early, isUsageStale: true, countedOutput: 10 })).toEqual({ providerCost: nano(70_000) })
   })
 
-  test('the provider’s bill of a free answer is known only if it reported usage', () => {
+  test('the provider’s bill of a free answer is known only if the answer reported usage', () => {
     expect(bill({ usage: null }, FREE)).toEqual({})
     expect(bill({}, FREE)).toEqual({ providerCost: nano(150_000) })
   })
 
-  test('a stated cost above the highest possible cost is ignored', () => {
+  test('a cost that the provider states is ignored above the highest possible cost', () => {
     const most = Number.MAX_SAFE_INTEGER
     const usage = { ...ZERO_USAGE, uncached: most, cacheRead: most, output: most }
     const { providerCost, counts } = bill({ usage })
@@ -104,7 +104,7 @@ describe('count gaps', () => {
     ['input_under', { uncached: 4_999 }, 10_000, 0],
     ['output_over', { output: 5_001 }, 0, 2_500],
     ['output_under', { output: 2_499 }, 0, 5_000],
-  ] as const)('gap %s: provider’s count %o, ours %d and %d', (gap, usage, localInput, localOutput) => {
+  ] as const)('count gap %s: provider’s count %o, ours %d and %d', (gap, usage, localInput, localOutput) => {
     expect(gapsOf(usage, localInput, localOutput)).toEqual([gap])
   })
 

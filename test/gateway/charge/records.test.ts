@@ -37,7 +37,7 @@ async function recordOf(requestId: string) {
 }
 
 describe('the usage record of an answer', () => {
-  test('a record with usage has its price and the provider’s cost', async () => {
+  test('a usage record with reported usage has its price and the provider’s cost', async () => {
     respond = () => Response.json(chatCompletion('Hello', usageOf(100, 11)))
     expect(await recordOf(await ask(gateway, customer.key))).toMatchObject({
       ...{ input: 100, output: 11, cost: 100 * PRICE.input + 11 * PRICE.output, chargeBasis: 'provider' },
@@ -86,7 +86,7 @@ describe('the usage record of an answer', () => {
     })
   })
 
-  test('a record without usage has our own count', async () => {
+  test('a usage record without reported usage has our own count', async () => {
     respond = () => Response.json(chatCompletion('Hello', null))
     const { record, ...counted } = await recordOf(await ask(gateway, customer.key))
     expect(counted).toMatchObject({ chargeBasis: 'counted', countGaps: null })
@@ -94,7 +94,7 @@ describe('the usage record of an answer', () => {
     expect(counted.providerCost).toBe(counted.input * COST.input + counted.output * COST.output)
   })
 
-  test('a record of a broken answer with early usage has the relayed output', async () => {
+  test('a usage record of a broken answer with early usage has the relayed output', async () => {
     const early = { ...chatChunk({ role: 'assistant', content: '' }), usage: usageOf(100, 1) }
     respond = () => eventStream(early, chatChunk({ content: LONG_WORD.repeat(10) }))
     const { record, ...relayed } = await recordOf(await ask(gateway, customer.key, { stream: true }))
@@ -102,7 +102,7 @@ describe('the usage record of an answer', () => {
     expect(relayed.output).toBeGreaterThan(100)
   })
 
-  test('a record of a disconnected client has the delivered part', async () => {
+  test('a usage record of a disconnected client has the delivered part', async () => {
     const live = liveStream()
     live.write(`data: ${JSON.stringify(chatChunk({ content: LONG_WORD }))}\n\n`)
     respond = () => live.response

@@ -56,7 +56,7 @@ describe('the provider’s cost and counts', () => {
     expect(answer.deps.logger.lines[0]?.fields).toMatchObject({ costNano: 30_000, providerCostNano: 15_000 })
   })
 
-  test('a record marks cache writes that were priced by the requested lifetime', async () => {
+  test('a usage record marks cache writes that were priced by the requested lifetime', async () => {
     const write = (cacheWrite: object) => see(WORDS, { ...USAGE, usage: { ...ZERO_USAGE, output: 5, ...cacheWrite } })
     const settled = () => settle(answer.deps, { ...answer.charge, writesForHour: true }, 'complete')
     write({ cacheWrite5m: 100 })

@@ -51,13 +51,13 @@ describe('charges of tools', () => {
     expect(chargeTools(charged(5), tools, undefined, nano(100))).toEqual(charged(5))
   })
 
-  test('if the answer states no number of uses, they are counted in its content', () => {
+  test('if the answer states no number of tool uses, they are counted in its content', () => {
     const tools = [{ name: 'web_search', ...terms(), unsaidUses: 1 }]
     expect(chargeTools(charged(0), tools, undefined, nano(100))).toMatchObject({ cost: 10 })
     expect(chargeTools(charged(0), tools, { web_search: 0 }, nano(100))).toMatchObject({ cost: 0 })
   })
 
-  test('a free answer has no tool charge, nor has a disconnect before the answer', () => {
+  test('neither a free answer nor a disconnect before the answer has a tool charge', () => {
     expect(chargeTools(FREE, [{ name: 'web_search', ...terms() }], { web_search: 2 }, nano(100))).toEqual(FREE)
     const early: Charge = { kind: 'charge', cost: nano(5), usage: USAGE, rule: 'hangup_input', flags: [] }
     const searched = [{ name: 'web_search', ...terms(), unsaidUses: 1 }]

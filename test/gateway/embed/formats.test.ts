@@ -160,7 +160,7 @@ describe('the provider’s request', () => {
     expect(answer.headers.get('x-svc-left-out')).toBe('input_type')
   })
 
-  test('the provider gets fields that the catalogue passes on', async () => {
+  test('the embeddings provider gets fields that the catalogue passes on', async () => {
     const answer = await post('/v1/embeddings', { model: 'svc/embed-plain', input: 'a', input_type: 'query' })
     expect(sentBody()).toMatchObject({ input_type: 'query', input: 'a' })
     expect(answer.headers.get('x-svc-left-out')).toBeNull()

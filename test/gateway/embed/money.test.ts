@@ -185,7 +185,7 @@ describe('a second attempt for embeddings', () => {
     expect(await spent()).toBe(7 * NANO_PER_TOKEN)
   })
 
-  test('a retry does not repeat calls that the same target has answered', async () => {
+  test('a retry does not repeat embedding calls that the same target has answered', async () => {
     gateway.upstream.respond((call, index) =>
       index === 1 ? new Response('busy', { status: 503 }) : geminiAnswer(call, 5),
     )
@@ -231,7 +231,7 @@ describe('refusals', () => {
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('texts are counted exactly before a refusal for credit', async () => {
+  test('texts of an embeddings request are counted exactly before a refusal for credit', async () => {
     const text = 'the same words again and again '.repeat(20)
     const poor = await gateway.customer('0.0002')
     gateway.upstream.respond((call) => compatibleAnswer(call, { usage: { prompt_tokens: 121, total_tokens: 121 } }))

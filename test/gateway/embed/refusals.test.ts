@@ -60,7 +60,7 @@ describe('a refused embeddings request', () => {
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('a request with exactly the maximum of tokens is accepted', async () => {
+  test('an embeddings request with exactly the maximum of tokens is accepted', async () => {
     const input = Array.from({ length: 37 }, () => Array.from({ length: 8100 }, () => 100_000))
     expect((await post('/v1/embeddings', { model: 'svc/embed', input })).status).toBe(200)
   })

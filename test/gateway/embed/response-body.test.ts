@@ -34,7 +34,7 @@ describe('the callback at the end of a body', () => {
     return { onEnd: () => void count++, count: () => count }
   }
 
-  test('the callback runs at once for a short answer, and after the last read for a long one', async () => {
+  test('the callback at a body’s end runs at once for a short answer, and after the last read for a long one', async () => {
     const [short, long] = [ended(), ended()]
     responseBody(['x'], STAYS, short.onEnd)
     expect(short.count()).toBe(1)
@@ -44,7 +44,7 @@ describe('the callback at the end of a body', () => {
     expect(long.count()).toBe(1)
   })
 
-  test('the callback runs if the client disconnects during or before reading', async () => {
+  test('the callback at a body’s end runs if the client disconnects during or before reading', async () => {
     const [reading, before] = [ended(), ended()]
     const body = responseBody(LONG, STAYS, reading.onEnd) as ReadableStream
     await body.cancel()
@@ -55,7 +55,7 @@ describe('the callback at the end of a body', () => {
     expect(before.count()).toBe(1)
   })
 
-  test('the callback runs if the client reads nothing for too long and is disconnected', async () => {
+  test('the callback at a body’s end runs if the client reads nothing for too long and is disconnected', async () => {
     const unread = ended()
     const response = new Response(responseBody(LONG, STAYS, unread.onEnd, 1))
     await until(() => unread.count() === 1, 'it to be cut off')

@@ -132,7 +132,7 @@ describe.each(FORMAT_NAMES)('allowed providers for a caller of %s', (format) => 
   })
 })
 
-test('client libraries show why a provider was refused', async () => {
+test('client libraries show that a request was refused for its provider', async () => {
   const { key: apiKey } = customer
   const messages = [{ role: 'user' as const, content: 'Hi' }]
   const openai = new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
@@ -211,7 +211,7 @@ describe('other effects of a provider list', () => {
     expect((await plan('svc/gamma')).status).toBe(403)
   })
 
-  test('a rebuilt store has the provider list again', async () => {
+  test('after a rebuild, the store has the provider list again', async () => {
     const { database, deps } = gateway.gateway
     const redis = await connect()
     const list = async () => (await deps.ledger.readKey(customer))?.allowedProviders
@@ -225,7 +225,7 @@ describe('other effects of a provider list', () => {
     expect(await ask(gateway, 'chat-completions', 'svc/alpha')).toMatchObject({ status: 200, provider: 'spare' })
   })
 
-  test('while the list changes repeatedly, no other provider answers', async () => {
+  test('while the provider list changes repeatedly, no provider outside the list answers', async () => {
     let isDone = false
     const asking = [gateway, twin].map(async (at) => {
       const seen: { status: number }[] = []

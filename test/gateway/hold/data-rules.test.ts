@@ -118,7 +118,7 @@ describe.each(RULES)('under the rule %j', (rule, words) => {
     expect(asked()).toEqual(['spare'])
   })
 
-  test('if no provider obeys the rule, the answer is a 404 with the rule and its owner', async () => {
+  test('if no provider obeys the data rule, the answer is a 404 with the rule and its owner', async () => {
     await ruleKey(rule)
     const ofKey = await chat('svc/gamma')
     expect(JSON.parse(ofKey.text)).toMatchObject({ error: { code: 'data_policy', param: 'model' } })
@@ -198,7 +198,7 @@ describe('rules of several owners', () => {
     })
   })
 
-  test('a rebuilt store has the rules again', async () => {
+  test('after a rebuild, the store has the data rules again', async () => {
     const { database, deps } = gateway.gateway
     const redis = await connect()
     await ruleKey({ noTraining: true })
@@ -212,7 +212,7 @@ describe('rules of several owners', () => {
     expect((await chat('svc/gamma')).status).toBe(404)
   })
 
-  test('under a rule against retention no answer is stored for equal requests', async () => {
+  test('under a data rule against retention, no answer is stored for equal requests', async () => {
     const headers = { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json', 'x-svc-cache': '60' }
     const body = JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] })
     const cached = async () => {

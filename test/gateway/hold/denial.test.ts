@@ -38,7 +38,7 @@ describe('a refusal because of files', () => {
     }
   })
 
-  test('a refusal does not blame files if other requests hold the credit, or without files', () => {
+  test('a refusal does not blame files if other requests hold the credit, or if there are none', () => {
     const held = denial({ kind: 'insufficient', ...short, held: usd(9) }, { fileTokens: 1_000_000 })
     expect(held.message).not.toContain('files')
     const none = denial({ kind: 'insufficient', ...short }, {})
@@ -99,7 +99,7 @@ describe('a reached rate limit', () => {
     expect(error.message).toContain('3 open requests at once')
   })
 
-  test('a refusal never has a retry-after of 0', () => {
+  test('the refusal of a rate limit never has a retry-after of 0', () => {
     const limits = { requests: { limit: 1, remaining: 0, resetMs: 0 } }
     const error = denial({ kind: 'rate_limited', scope: 'requests', of: 'key', limits, limit: 1, retryAfterMs: 0 })
     expect(error.options.retryAfterSeconds).toBeGreaterThan(0)

@@ -29,7 +29,7 @@ describe('the quick hold size', () => {
     expect(inputTokens).toBeGreaterThanOrEqual(1_000)
   })
 
-  test('the caller’s output limit counts once per choice', () => {
+  test('the hold size counts the caller’s output limit once per choice', () => {
     const { bounds, amount } = quickSize(sizedFor({ maxOutputTokens: 10, choices: 3 }), 100)
     expect(bounds.outputTokens).toBe(30)
     expect(amount).toBe(nano(bounds.inputTokens * 1_000 + 30 * 4_000))
@@ -52,7 +52,7 @@ describe('the quick hold size', () => {
     })
   })
 
-  test('the prompt is read only once', () => {
+  test('computing the hold size reads the prompt only once', () => {
     const sized = sizedFor()
     const unread = { ...sized.request }
     Object.defineProperty(unread, 'turns', {
@@ -104,7 +104,7 @@ describe('files', () => {
     expect(quickSize(sizedFor(), 100).fileTokens).toBeUndefined()
   })
 
-  test('tokenizer factors do not multiply files', async () => {
+  test('the tokenizer factors of models do not multiply the tokens of files', async () => {
     const wild = modelOf('svc/wild', [provider], { tokenizerSafetyFactor: 100, contextLength: 10_000 })
     const sized = sizedFor({ turns }, [wild])
     const quick = quickSize(sized, 1_000_000)

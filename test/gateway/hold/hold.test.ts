@@ -121,7 +121,7 @@ describe('before the provider is called', () => {
     ])
   })
 
-  test('a final refusal is returned, without a call to a provider', async () => {
+  test('a final refusal of the ledger is returned, without a call to a provider', async () => {
     outcomes = [{ kind: 'account_suspended' }]
     await expect(run(async () => new Response())).rejects.toMatchObject({ status: 403 })
     expect(trace).toEqual(['reserve'])
@@ -160,7 +160,7 @@ describe('before the provider is called', () => {
 })
 
 describe('ending a hold', () => {
-  test('the first settlement or release counts; later ones wait for it and change nothing', async () => {
+  test('the first settlement or release of a hold counts; later ones wait for it and change nothing', async () => {
     await run(async (hold) => {
       await Promise.all([hold.settle(CHARGE, FACTS), hold.release(), hold.settle({ ...CHARGE, cost: nano(99) }, FACTS)])
       return new Response()
@@ -181,7 +181,7 @@ describe('ending a hold', () => {
     expect(tokens).toBe(uncached + cacheRead + cacheWrite5m + cacheWrite1h + output)
   })
 
-  test('an error ends the hold, and is then thrown again', async () => {
+  test('an exception during a request ends the hold, and is then thrown again', async () => {
     const failure = run(async () => {
       throw new GatewayError('timeout', 'late')
     })
@@ -190,7 +190,7 @@ describe('ending a hold', () => {
     expect(trace).toEqual(['reserve', 'forget', 'release hold_1'])
   })
 
-  test('an error after a settlement does not end the hold again', async () => {
+  test('an exception after a settlement does not end the hold again', async () => {
     await run(async (hold) => {
       await hold.settle(CHARGE, FACTS)
       throw new Error('bug')
@@ -204,7 +204,7 @@ describe('ending a hold', () => {
     expect(trace).toContain('release hold_1')
   })
 
-  test('a stream that owns the hold ends it', async () => {
+  test('a stream that owns its hold also ends it', async () => {
     let kept: Hold | undefined
     await run(async (hold) => {
       kept = hold

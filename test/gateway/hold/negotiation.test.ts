@@ -130,7 +130,7 @@ describe('allowed models that differ from the cached ones', () => {
     expect((await begin(world)).first.allowed).toEqual(only(['svc/alpha', 'svc/beta']))
   })
 
-  test('a request that is forbidden by the new plan is refused', async () => {
+  test('a request that the new plan forbids is refused', async () => {
     const { next } = await begin(worldOf([alpha, beta]))
     await expect(next(changed(['svc/beta']))).rejects.toMatchObject({ kind: 'forbidden' })
   })

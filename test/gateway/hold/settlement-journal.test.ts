@@ -100,7 +100,7 @@ describe('the journal file of a settlement', () => {
 })
 
 describe('a process that reads a former process’s journal', () => {
-  test('a new process reads each settlement of a former one, in its last version', async () => {
+  test('a new process reads each settlement that a former one wrote, in its last version', async () => {
     const dead = open()
     for (const holdId of ['a', 'b']) write(dead, holdId)
     write(dead, 'a', 7)

@@ -142,7 +142,7 @@ describe('unacknowledged settlements', () => {
     expect(ids()).toHaveLength(7)
   })
 
-  test('settlements that are not acknowledged at a stop are counted', async () => {
+  test('settlements that are unacknowledged when the gateway stops are counted', async () => {
     const store = Promise.withResolvers<void>()
     answer = () => store.promise
     void settle('a')
@@ -249,7 +249,7 @@ describe('the ledger’s reply', () => {
   })
 
   test.each([['already_settled'], ['already_released'], ['unknown_hold']] as const)(
-    'the reply %s is logged as a warning',
+    'the ledger’s reply %s to a settlement is logged as a warning',
     async (kind) => {
       outcome = { kind }
       await settle('a')

@@ -142,7 +142,7 @@ describe('pictures priced per picture', () => {
     expect(await spent()).toBe(20_000_000)
   })
 
-  test('a hold covers the dearest variant that the request allows', async () => {
+  test('a hold for a picture covers the dearest variant that the request allows', async () => {
     const { key } = await gateway.customer('0.11')
     const dear = await generate({ model: 'svc/picture-each' }, {}, { key })
     expect(dear.status).toBe(402)

@@ -65,7 +65,7 @@ async function spent({ accountId } = customer): Promise<number> {
 const indices = ({ results }: Ranking) => results.map(({ index }) => index)
 
 describe('the answer of rerank', () => {
-  test('v1 answers as Cohere’s first version, and v2 as its second version', async () => {
+  test('/v1/rerank answers as Cohere’s first version, and /v2/rerank as its second version', async () => {
     const first = await rankingOf(await rank())
     expect(first).toEqual({
       id: 'cohere-1',
@@ -82,14 +82,14 @@ describe('the answer of rerank', () => {
     expect(second).toEqual({ ...rest, meta: { ...meta, api_version: { version: '2' } } })
   })
 
-  test('v1 has the usage of Jina, if the provider states tokens', async () => {
+  test('/v1/rerank has usage as Jina states it, if the provider states tokens', async () => {
     gateway.upstream.respond((call) => answerJina(call))
     const { usage, meta } = await rankingOf(await rank({ model: 'svc/rerank-tokens' }))
     expect(usage).toEqual({ total_tokens: 40, prompt_tokens: 40 })
     expect(meta.billed_units).toEqual({ input_tokens: 40 })
   })
 
-  test('top_n cuts the results, and return_documents adds each document as it was sent', async () => {
+  test('top_n cuts the rerank results, and return_documents adds each document as it was sent', async () => {
     const documents = ['short', { text: 'the longest of all', page: 3 }, { text: 'a longer one' }]
     const { results } = await rankingOf(await rank({ documents, top_n: 2, return_documents: true }))
     expect(results.map(({ document }) => document)).toEqual([documents[1], documents[2]] as object[])
@@ -98,7 +98,7 @@ describe('the answer of rerank', () => {
     expect(indices(await rankingOf(await rank({ top_n: 1 }, customer, { path: '/v2/rerank' })))).toEqual([1])
   })
 
-  test('results of a provider that does not sort them are sorted', async () => {
+  test('rerank results of a provider that does not sort them are sorted', async () => {
     gateway.upstream.respond((call) => Response.json({ results: rankedOf(call).reverse() }))
     expect(indices(await rankingOf(await rank()))).toEqual([1, 2, 0])
   })
@@ -107,7 +107,7 @@ describe('the answer of rerank', () => {
     ['Cohere', answerCohere],
     ['Jina', answerJina],
     ['Voyage AI', answerVoyage],
-  ] as const)('%s’s answers are read', async (_, answer) => {
+  ] as const)('rerank answers of %s are read', async (_, answer) => {
     gateway.upstream.respond((call) => answer(call))
     expect(indices(await rankingOf(await rank()))).toEqual([1, 2, 0])
   })
@@ -135,18 +135,18 @@ describe('the request to the rerank provider', () => {
     ['an object without a text', { documents: ['a', { title: 'x' }] }, 'documents[1]'],
     ['an object without a field to rank by', { documents: [{ text: 'x' }], rank_fields: ['y'] }, 'documents[0]'],
     ['a fallback', { fallback: ['svc/rerank-two'] }, 'fallback'],
-  ])('%s is a 400 that names the field', async (_, body, field) => {
+  ])('a rerank request with %s is a 400 that names the field', async (_, body, field) => {
     const refused = await rank(body)
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining(field)])
     expect([gateway.upstream.calls.length, await spent()]).toEqual([0, 0])
   })
 
-  test('v2 accepts only texts as documents', async () => {
+  test('/v2/rerank accepts only texts as documents', async () => {
     const refused = await rank({ documents: [{ text: 'a' }] }, customer, { path: '/v2/rerank' })
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('documents')])
   })
 
-  test('a model of another kind is a 400, and so is a rerank model at another endpoint', async () => {
+  test('a rerank request to a model of another kind, or for a rerank model at another endpoint, is a 400', async () => {
     expect((await rank({ model: 'svc/alpha' })).status).toBe(400)
     const messages = [{ role: 'user', content: 'Hi' }]
     const refused = await rank({ model: 'svc/rerank', messages }, customer, { path: '/v1/chat/completions' })
@@ -183,7 +183,7 @@ describe('the charge of rerank', () => {
     expect(await spent()).toBe(2 * NANO_PER_SEARCH_UNIT)
   })
 
-  test('if the credit does not cover the highest cost, no provider is called', async () => {
+  test('if the credit does not cover the highest cost of rerank, no provider is called', async () => {
     const poor = await gateway.customer('0.0019')
     expect((await rank({}, poor)).status).toBe(402)
     expect(gateway.upstream.calls).toHaveLength(0)
@@ -227,7 +227,7 @@ describe('the charge of rerank', () => {
 })
 
 describe('rerank requests that fail', () => {
-  test('the next target answers if the first fails, and only it is charged', async () => {
+  test('if the first rerank target fails, the next one answers, and only that one is charged', async () => {
     gateway.upstream.respond((call) =>
       call.body.model === 'spare-ranker' ? answerCohere(call) : new Response(null, { status: 503 }),
     )
@@ -243,7 +243,7 @@ describe('rerank requests that fail', () => {
     ['a score that is no number', () => ({ results: [0, 1, 2].map((index) => ({ index, relevance_score: '1' })) })],
     ['no results', () => ({ error: 'none' })],
     ['no object', () => []],
-  ])('an answer with %s counts as failed, and is free', async (_, answer) => {
+  ])('a rerank answer with %s counts as failed, and is free', async (_, answer) => {
     gateway.upstream.respond((call) => Response.json(answer(call)))
     expect((await rank()).status).toBe(502)
     expect(await spent()).toBe(0)

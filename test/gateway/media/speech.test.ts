@@ -68,7 +68,7 @@ function liveSound(contentType = 'audio/mpeg') {
 }
 
 describe('speech priced by characters', () => {
-  test('the audio is the provider’s, and costs its characters; headers state the cost', async () => {
+  test('speech is the provider’s audio, and costs its characters; headers state the cost', async () => {
     const answer = await speak({})
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
     expect(answer.headers.get('x-svc-cost-usd')).toBe('0.000195')
@@ -120,7 +120,7 @@ describe('speech priced by characters', () => {
     expect(await spent()).toBe(COST)
   })
 
-  test('the usage record has the characters', async () => {
+  test('the usage record of speech has the number of characters', async () => {
     await (await speak({})).arrayBuffer()
     let rows: readonly unknown[] = []
     await until(async () => {
@@ -147,7 +147,7 @@ describe('speech priced by tokens', () => {
     },
   )
 
-  test('a client that asks for events gets them', async () => {
+  test('a client that asks for speech events gets them', async () => {
     const answer = await speak({ model, stream_format: 'sse' })
     expect(await answer.text()).toBe(await spokenEvents().text())
     expect(await spent()).toBe(tokens)
@@ -206,7 +206,7 @@ describe('refused speech', () => {
     expect(await spent()).toBe(0)
   })
 
-  test('an input with exactly the maximum of characters is accepted', async () => {
+  test('a speech input with exactly the maximum of characters is accepted', async () => {
     await (await speak({ input: '👍'.repeat(4_096) })).arrayBuffer()
     expect(await spent()).toBe(4_096 * NANO_PER_CHARACTER)
   })
@@ -222,7 +222,7 @@ describe('refused speech', () => {
     })
   })
 
-  test('credit for one character too few is a 402 before any call', async () => {
+  test('with credit for one character too few, speech is a 402 before any call', async () => {
     const poor = await gateway.customer('0.00018')
     const answer = await speak({}, poor)
     expect(answer.status).toBe(402)
@@ -289,7 +289,7 @@ describe('failed speech', () => {
 })
 
 describe('a client that disconnects', () => {
-  test('a disconnect before the first byte costs nothing', async () => {
+  test('a disconnect before the first byte of speech costs nothing', async () => {
     const controller = new AbortController()
     const release = Promise.withResolvers<void>()
     gateway.upstream.respond(async () => {

@@ -227,7 +227,7 @@ describe('a refused transcription', () => {
     expect(await spent()).toBe(0)
   })
 
-  test('JSON in place of a form, or a form without boundary, is a 415', async () => {
+  test('a transcription request as JSON, or as a form without boundary, is a 415', async () => {
     const post = (contentType: string) =>
       fetch(`${gateway.url}/v1/audio/transcriptions`, {
         method: 'POST',
@@ -253,7 +253,7 @@ describe('a refused transcription', () => {
     expect(gateway.upstream.calls).toHaveLength(1)
   })
 
-  test('credit for one second too few is a 402 before any call', async () => {
+  test('with credit for one second too few, a transcription is a 402 before any call', async () => {
     const poor = await gateway.customer('0.0002')
     expect((await hear({}, poor)).status).toBe(402)
     expect(gateway.upstream.calls).toHaveLength(0)
@@ -275,13 +275,13 @@ describe('a failed transcription', () => {
     expect(await spent()).toBe(3 * NANO_PER_SECOND)
   })
 
-  test('if all targets fail, nothing is charged', async () => {
+  test('if all targets of a transcription fail, nothing is charged', async () => {
     gateway.upstream.respond(() => Response.json({ error: { message: 'down' } }, { status: 500 }))
     expect((await hear()).status).toBe(502)
     expect(await spent()).toBe(0)
   })
 
-  test('a client that disconnects before the answer costs nothing', async () => {
+  test('a client that disconnects before its transcription pays nothing', async () => {
     const controller = new AbortController()
     const release = Promise.withResolvers<void>()
     gateway.upstream.respond(async (call) => {

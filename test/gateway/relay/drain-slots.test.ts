@@ -27,11 +27,11 @@ test('one account gets a quarter of a provider’s drain slots', () => {
   expect(slots.take('one', 'loud', 50)).toBeDefined()
 })
 
-test('with a maximum of 0, no answer is read to its end after a disconnect', () => {
+test('with a maximum of 0 drain slots, no answer is read to its end after a disconnect', () => {
   expect(createDrainSlots().take('one', 'a', 0)).toBeUndefined()
 })
 
-test('events read before and after the disconnect are counted, up to the terminator or the first fault', async () => {
+test('drained events before and after the disconnect are counted, up to the terminator or the first fault', async () => {
   const source = createTestSource()
   const meter = new Meter(100)
   const usage = (output: number) => hubItems({ type: 'usage', usage: { ...ZERO_USAGE, output } })

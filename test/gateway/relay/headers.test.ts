@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { createTestAnswer, formatOf } from '@test/gateway/answer-parts'
 import { answerHeaders } from '@/gateway/relay/headers'
 
-test('headers have model, provider, reason, attempts, overhead and remaining limits', () => {
+test('answer headers have model, provider, reason, attempts, overhead and remaining limits', () => {
   const { charge, clock } = createTestAnswer()
   const overheads: number[] = []
   const deps = { clock, metrics: { overhead: (milliseconds: number) => void overheads.push(milliseconds) } }
@@ -27,7 +27,7 @@ test('headers have model, provider, reason, attempts, overhead and remaining lim
   expect(overheads).toEqual([9.5])
 })
 
-test('headers have a lowered output limit, and no negative overhead', () => {
+test('answer headers have a lowered output limit, and no negative overhead', () => {
   const { charge, clock, deps } = createTestAnswer()
   const told = { upstreamMs: 5_000, loweredCap: 300, leftOut: ['x_one', 'bäd\r\nname'] }
   expect(answerHeaders({ ...deps, clock }, formatOf('chat-completions'), charge, told)).toMatchObject({

@@ -184,7 +184,7 @@ describe('a client that disconnects', () => {
     expect(source.isAborted()).toBe(true)
   })
 
-  test('a disconnect before the first read also ends the call', async () => {
+  test('a disconnect before the first read also ends the provider’s call', async () => {
     begin({ changes: { signal: AbortSignal.abort() } })
     relayed()
     await until(() => answer.told.counted.length > 0, 'the settlement')
@@ -252,7 +252,7 @@ describe('a client that disconnects', () => {
     expect(settledAs()).toEqual(['disconnected 499'])
   })
 
-  test('after a disconnect later events of the provider change nothing', async () => {
+  test('after a disconnect, later events of the provider do not change the charge', async () => {
     const reader = readerOf(relayed())
     await readText(reader)
     await reader.cancel()

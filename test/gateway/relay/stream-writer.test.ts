@@ -127,7 +127,7 @@ describe('a JSON array of chunks', () => {
   const answer = () =>
     createTestAnswer({ client: 'generate-content', provider: 'messages', changes: { framing: jsonArrayFraming } })
 
-  test('a JSON array of chunks is one document', () => {
+  test('a JSON array of chunks is one JSON document', () => {
     const { text } = new StreamWriter(answer(), true).write(hubItems(...ANSWER))
     expect(JSON.parse(text)).toBeArray()
   })

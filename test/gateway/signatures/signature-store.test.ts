@@ -66,7 +66,7 @@ describe('collected signatures', () => {
     ])
   })
 
-  test('a whole answer gives the same signatures as a stream', () => {
+  test('signatures collected from a whole answer equal those collected from a stream', () => {
     const collector = createSignatureCollector()
     const content = [
       { type: 'reasoning' as const, text: 'Let me add', signature: SIGNED },
@@ -96,7 +96,7 @@ describe('stored signatures', () => {
     ])
   })
 
-  test('signatures return with their calls', async () => {
+  test('stored signatures return with their calls', async () => {
     expect((await restored(historyOf(call('call_1'), call('call_2')))) as unknown).toEqual([
       { type: 'reasoning', text: 'Let me add', signature: SIGNED },
       call('call_1'),
@@ -167,7 +167,7 @@ describe('the limit of stored signatures', () => {
     expect([...kept.keys()]).toEqual(['sig:acct_1:call_2'])
   })
 
-  test('a full store takes no new signatures, and returns stored ones', async () => {
+  test('a full store takes no new signatures, and still returns stored ones', async () => {
     await store.keep('acct_1', long('call_1'))
     isCrowded = true
     await store.keep('acct_1', long('call_2'))
@@ -184,7 +184,7 @@ test('a failing store loses signatures but no answer', async () => {
   expect(await failing.restore('acct_1', history)).toBe(history)
 })
 
-test('another value under a signature’s Redis key is ignored', async () => {
+test('a foreign value under a signature’s Redis key is ignored', async () => {
   await store.keep('acct_1', collected())
   for (const name of kept.keys()) kept.set(name, '{"reasoning":1}')
   const history = historyOf(call('call_1'))

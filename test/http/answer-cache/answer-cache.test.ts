@@ -37,7 +37,7 @@ async function counted(accountId: string) {
   return { total: Number(await redis.get(`idempotency:{${accountId}}:bytes`)), sum, answers: members.length }
 }
 
-test('an answer is found by the same account and digest only, with its age and request', async () => {
+test('a cached answer is found by the same account and digest only, with its age and request', async () => {
   const { cache } = open()
   const key = keyOf(randomId('acct'), 'one')
   expect(await cache.find(key, HOUR_MS)).toBeUndefined()
@@ -116,7 +116,7 @@ test('if there is no room, the oldest answers are dropped; dropped answers of id
   expect(await counted(accountId)).toMatchObject({ answers: 1 })
 })
 
-test('a full Redis and an answer above the account’s share store nothing', async () => {
+test('nothing is cached in a full Redis, or for an answer above the account’s share', async () => {
   const full = { memoryShare: 0.9, memoryLimit: 1e9 }
   const room = createRoom({ state: () => full, fullShare: 1, processes: 1 })
   const cache = createAnswerCache(run, createKeptAnswers({ run, room }))

@@ -423,7 +423,7 @@ test.each([false, true])('a request may use an idempotency key and the cache tog
   expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
 })
 
-test('hits and misses are counted and logged, without content', async () => {
+test('cache hits and misses are counted and logged, without content', async () => {
   const customer = await gateway.customer('1')
   const counts = async () => {
     const text = await (await fetch(`${gateway.url}/metrics`)).text()

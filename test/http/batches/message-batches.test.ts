@@ -137,7 +137,7 @@ describe('a batch', () => {
     expect(body).toMatchObject({ data: [], has_more: false, first_id: null, last_id: null })
   })
 
-  test('results of a running batch are refused, and so is its deletion', async () => {
+  test('reading the results of a running batch is refused, and so is deleting the batch', async () => {
     const lines = [{ customId: 'one', state: 'waiting' }] as const
     const id = await storeBatch(gateway, { ...ada, status: 'in_progress', paused: 'no_credit', lines })
     expect((await call(ada, 'GET', `${PATH}/${id}`)).body).toMatchObject({
@@ -156,7 +156,7 @@ describe('a batch', () => {
     }
   })
 
-  test('the list takes a limit of 1 to 1,000', async () => {
+  test('the list of message batches takes a limit of 1 to 1,000', async () => {
     for (const limit of ['0', '1001', 'x']) expect((await call(ada, 'GET', `${PATH}?limit=${limit}`)).status).toBe(400)
     expect((await call(ada, 'GET', `${PATH}?limit=1000`)).status).toBe(200)
   })

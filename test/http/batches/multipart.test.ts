@@ -56,7 +56,7 @@ test.each([
   ['multipart/form-data; boundary=abc', 'abc'],
   ['multipart/form-data; charset=utf-8; boundary="a b"', 'a b'],
   ['Multipart/Form-Data;boundary=abc; x=y', 'abc'],
-])('the boundary of %s is %s', (type, boundary) => {
+])('the content type %s has the boundary %s', (type, boundary) => {
   expect(boundaryOf(new Headers({ 'content-type': type }))).toBe(boundary)
 })
 

@@ -76,7 +76,7 @@ test('Postgres is asked once about an unknown idempotency key', async () => {
   expect(asked).toBe(1)
 })
 
-test('Redis is trusted if it lost no data for a day, but not if its last loss is unknown', async () => {
+test('Redis is trusted about keys if it lost no data for a day, but not if its last loss is unknown', async () => {
   sinceMs = NOW_MS - KEEP_MS
   books?.set(digest, CHARGED)
   expect(await claims.claim(claimant('req_1'))).toEqual({ kind: 'claimed' })
@@ -92,7 +92,7 @@ test('while Postgres is down no new idempotency key can be used', async () => {
   expect(store.size).toBe(0)
 })
 
-test('if a gateway died before it asked Postgres, the next request can use the key', async () => {
+test('if a gateway died before it asked Postgres about a key, the next request can use the key', async () => {
   store.set('one', { requestId: 'req_dead', state: 'open' })
   books = undefined
   await expect(claims.takeOver(claimant('req_1'), 'req_dead')).rejects.toMatchObject(REFUSED)

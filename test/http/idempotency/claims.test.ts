@@ -204,7 +204,7 @@ test('all stored bytes of an account are counted, also those that arrive during 
   await until(async () => (await redis.zscore(store.heaviest, accountId)) === kept, 'all of it to be noted')
 })
 
-test('without a maxmemory an account stores no more than its limit', () => {
+test('without a maxmemory in Redis, an account stores no more than its limit', () => {
   const room = createRoom({ state: () => ({ memoryShare: 0, memoryLimit: 0 }), fullShare: 0.8, processes: 1 })
   room.taking(1_000_000_000)
   const most = SHARED.keptAnswers.perAccount

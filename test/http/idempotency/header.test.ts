@@ -42,7 +42,7 @@ const nameOf = (path: string, body: string) => {
   return name?.fingerprint
 }
 
-test('path, query and body make requests different; credentials in the URL do not', () => {
+test('requests differ by path, query and body, not by credentials in the URL', () => {
   const same = nameOf('/v1beta/models/a:generateContent', '{}')
   expect(nameOf('/v1beta/models/a:generateContent?key=svc-1', '{}')).toBe(same)
   const others = [

@@ -75,7 +75,7 @@ test('when Redis returns, writes acknowledged more than five seconds before the 
   expect([...store.keys()]).toEqual(['new'])
 })
 
-test('a key that may have been charged is usable only after all writes were sent again', async () => {
+test('a key that may have been charged is usable only after all waiting writes were sent again', async () => {
   await answer('one')
   store.clear()
   const held = Promise.withResolvers<void>()
@@ -88,7 +88,7 @@ test('a key that may have been charged is usable only after all writes were sent
   expect(await claims.claim(claimant('one', 3))).toMatchObject({ kind: 'kept', requestId: 'one-1' })
 })
 
-test('newly acknowledged writes do not replace those that wait to be sent again', async () => {
+test('newly acknowledged writes do not replace writes that wait to be sent again', async () => {
   await answer('one')
   const under = claimant('under-way')
   await claims.claim(under)

@@ -56,7 +56,7 @@ type Problem = { ruleId: string; message: string; location: { pointer?: string }
 describe('an inference operation', () => {
   const inference = () => operations.filter(({ tags }) => tags.includes('Inference'))
 
-  test('an inference operation has examples, answer schemas, and an error for each status in its format', () => {
+  test('a documented inference operation has examples, answer schemas, and an error for each status in its format', () => {
     expect(inference().length).toBeGreaterThanOrEqual(7)
     const lacking = inference().flatMap(({ name, examples, responses }) => {
       const errors = Object.entries(responses).filter(([status]) => Number(status) >= 400)
@@ -98,7 +98,7 @@ describe('an inference operation', () => {
   })
 })
 
-test('every operation says who may call it: anybody, a key, or a person', () => {
+test('every documented operation says who may call it: anybody, a key, or a person', () => {
   const bySession = operations.filter(({ security }) => security.join() === 'session')
   const byKey = operations.filter(({ security }) => security.includes('bearer'))
   const open = operations.filter(({ security }) => security.length === 0)
@@ -142,7 +142,7 @@ test('no parameter’s default changes what an account sees', () => {
   expect(text).not.toMatch(examples)
 })
 
-test('tags are in the order of the document, internal ones last', () => {
+test('tags in the OpenAPI document have its order, internal ones last', () => {
   const tags = [...new Set(operations.map((operation) => operation.tags.join()))]
   expect(tags).toEqual([
     'Inference',
@@ -159,7 +159,7 @@ test('tags are in the order of the document, internal ones last', () => {
   ])
 })
 
-test('no large schema is written twice', () => {
+test('no large schema is written twice in the OpenAPI document', () => {
   const counts = new Map<string, number>()
   walkSchemas(JSON.parse(text), (schema) => {
     const written = JSON.stringify(schema)

@@ -39,7 +39,7 @@ test('route schemas become one JSON schema, including parts of answers that the 
   expect(components.schemas).toEqual({ Thing: JSON.parse(JSON.stringify(Thing)) })
 })
 
-test('an operation’s own body description is kept', async () => {
+test('an operation’s own body description is kept in the OpenAPI document', async () => {
   const content = { 'text/csv': { schema: { type: 'string' } } }
   const requestBody = { content: { 'application/json': { schema: titled('Wish', {}), examples: { a: { value: 1 } } } } }
   const { paths } = await documentOf(
@@ -71,7 +71,7 @@ test('documented parameters are those of path and query, with their examples', a
   })
 })
 
-test('statuses without a description get the common one, including those of validation', async () => {
+test('documented statuses without a description get the common one, including those of validation', async () => {
   const errors = { 'x-errors': [401, 401] } as object
   const Query = Type.Object({ limit: Type.Optional(Type.String()) })
   const app = route({ body: Type.Object({}), detail: errors })
@@ -95,7 +95,7 @@ test('statuses without a description get the common one, including those of vali
   expect(JSON.stringify(paths)).not.toContain('x-errors')
 })
 
-test('operations are ordered by tag, and list each credential once', async () => {
+test('documented operations are ordered by tag, and list each credential once', async () => {
   const security = [{ session: [] }]
   const app = route({ tags: ['Last'], detail: { security: [...security, ...security] } }, '/last').use(route({}))
   const { paths } = await documentOf(app as unknown as Elysia)

@@ -45,7 +45,7 @@ describe.each(Object.keys(DIALECTS))('the log line of a refusal, %s:', (name) =>
   const isChat = dialect.event === 'chat'
   const possible = Object.keys(ENDINGS).filter((ending) => isChat || !ENDINGS[ending]?.isOfChats)
 
-  test.each(possible)('a log line of a request that is %s', async (ending) => {
+  test.each(possible)('a request that is %s has a log line', async (ending) => {
     const { status: one, says, act, isStranger } = ENDINGS[ending] as Ending
     const status = typeof one === 'number' ? one : one(dialect)
     const before = lines().length

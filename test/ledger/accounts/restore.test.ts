@@ -34,7 +34,7 @@ async function settled(payer: { accountId: string; keyId: string }, cost: number
 }
 
 describe('the first use of an account', () => {
-  test('many concurrent requests load an account once', async () => {
+  test('many concurrent first requests load an account once', async () => {
     const payer = await bench.fund(1_000)
     const before = bench.history.reads()
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => bench.ledger.reserve(request(payer, 1))))
@@ -92,7 +92,7 @@ describe('the first use of an account', () => {
     expect(await restorer.payer({ ...payer, accountId: randomId('acct') }, epoch)).toBe('unknown')
   })
 
-  test('while Postgres is down an unloaded account is refused, and works afterwards', async () => {
+  test('while Postgres is down, an unloaded account is refused; it works once Postgres is back', async () => {
     const payer = await bench.fund(1_000)
     bench.history.setDown(true)
     await expect(bench.ledger.reserve(request(payer, 1))).rejects.toMatchObject({ kind: 'overloaded', status: 503 })
@@ -147,7 +147,7 @@ describe('the first use of an account', () => {
 })
 
 describe('Redis with old or missing data', () => {
-  test('a correct account is confirmed, and not changed', async () => {
+  test('loading a correct account confirms it, and changes nothing', async () => {
     const payer = await bench.fund(1_000)
     await settled(payer, 100)
     await bench.ledger.reserve(request(payer, 50))

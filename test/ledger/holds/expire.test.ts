@@ -139,7 +139,7 @@ describe('expire', () => {
     for (const hold of [open, renewed, settled]) expect(ids).not.toContain(hold.holdId)
   })
 
-  test('expire takes many holds of one account in one call, across the end of a month', async () => {
+  test('expire handles many holds of one account in one call, also across the end of a month', async () => {
     const payer = await bench.fund(10_000)
     const holds = Array.from({ length: 30 }, () => request(payer, 100, { inputCost: nano(7) }))
     for (const hold of holds) await bench.ledger.reserve(hold)

@@ -139,7 +139,7 @@ describe('reserve', () => {
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
   })
 
-  test('a refusal for missing credit has the needed, available and held amounts', async () => {
+  test('the refusal of a reserve for missing credit has the needed, available and held amounts', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.reserve(request(payer, 700))
     expect(await bench.ledger.reserve(request(payer, 301))).toEqual({
@@ -151,7 +151,7 @@ describe('reserve', () => {
     expect(await bench.ledger.reserve(request(payer, 300))).toMatchObject({ kind: 'reserved', available: nano(0) })
   })
 
-  test('a free request is accepted for an empty account, but not for one in debt', async () => {
+  test('a free request is accepted for an account without credit, but not for one in debt', async () => {
     const payer = await bench.fund(0)
     expect(await bench.ledger.reserve(request(payer, 0))).toMatchObject({ kind: 'reserved' })
     await bench.ledger.credit({ accountId: payer.accountId, entryId: 'correction', amount: nano(-1) })

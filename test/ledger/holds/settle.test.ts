@@ -68,7 +68,7 @@ describe('settle', () => {
     expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)
   })
 
-  test('settle may charge more than was held, even below zero', async () => {
+  test('settle may charge more than the hold, even below zero', async () => {
     const hold = await reserved(1_000, 400)
     expect(await bench.ledger.settle(settlement(hold, 1_300))).toMatchObject({
       kind: 'settled',

@@ -92,7 +92,7 @@ describe('withholding', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('debits that Redis does not know yet are each counted once', async () => {
+  test('debits that Redis does not know yet are each counted once in a withholding', async () => {
     const [held, untold] = [debit(300), debit(400)]
     await withhold(held)
     expect(await withhold(debit(301), { debits: [held, untold] })).toEqual({

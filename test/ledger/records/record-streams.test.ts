@@ -32,7 +32,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('all streams of one server are read in one command', async () => {
+test('all record streams of one Redis server are read in one command', async () => {
   await append(['acct_a', 'acct_b', 'acct_c'])
   const { entries } = await streams.readNew(100, 'all')
   expect(accounts(entries)).toEqual(['acct_a', 'acct_b', 'acct_c'])
@@ -53,7 +53,7 @@ test('without expected records no command is sent to Redis', async () => {
   expect(await calls('xreadgroup')).toBe(0)
 })
 
-test('a stream that returned a full batch is read again at once', async () => {
+test('a record stream that returned a full batch is read again at once', async () => {
   await append(Array.from({ length: 40 }, () => 'acct_a'))
   streams.expect(shardOf('acct_a'))
   expect((await streams.readNew(30, 'expected')).entries).toHaveLength(30)
@@ -62,7 +62,7 @@ test('a stream that returned a full batch is read again at once', async () => {
   expect(streams.hasExpected()).toBe(false)
 })
 
-test('a read of all streams takes few records of each; the next read follows at once', async () => {
+test('a read of all record streams takes few records of each; the next read follows at once', async () => {
   await append(Array.from({ length: 40 }, () => 'acct_a'))
   expect((await streams.readNew(2_000, 'all')).entries).toHaveLength(16)
   expect((await streams.readNew(2_000, 'expected')).entries).toHaveLength(24)
@@ -162,7 +162,7 @@ describe('unacknowledged records', () => {
     expect((await other.takeAbandoned(0, 10)).failure).toBeUndefined()
   })
 
-  test('the store keeps no list of pending records', async () => {
+  test('Redis keeps no list of pending records', async () => {
     await append(['acct_a', 'acct_b'])
     await read()
     for (const account of ['acct_a', 'acct_b'])

@@ -46,7 +46,7 @@ test('a socket path connects to a Redis without a password', async () => {
   admin.disconnect()
 })
 
-test('commands of one event loop turn are sent together', async () => {
+test('Redis commands of one event loop turn are sent together', async () => {
   const redis = await connect(server.url)
   const reads = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
   const before = await reads()
@@ -112,7 +112,7 @@ test('a broken connection is reported and reconnected', async () => {
   redis.disconnect()
 })
 
-test('without a tracer, commands are not described', async () => {
+test('without a tracer, Redis commands are not described', async () => {
   const redis = await connect(server.url)
   const described: string[] = []
   // What a tracer gets: the client builds it, arguments and all, for every command it traces.

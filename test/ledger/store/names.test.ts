@@ -48,7 +48,7 @@ describe('shards', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  test('our slot numbers equal the cluster’s', () => {
+  test('our computed slot numbers equal the cluster’s', () => {
     expect(slotOf('123456789')).toBe(0x31c3)
     expect(slotOf('foo{hash_tag}')).toBe(2515)
     expect(slotOf('{l0}:meta')).toBe(slotOf('l0'))
@@ -56,7 +56,7 @@ describe('shards', () => {
 })
 
 describe('names', () => {
-  test('a Redis key’s parts can be read back', () => {
+  test('the parts of a Redis key can be read back from its name', () => {
     const payer = { accountId: 'acct_A', keyId: 'key_B' }
     const shard = shardOf('acct_A')
     expect(parseName(accountName('acct_A'))).toEqual({ kind: 'account', shard, ids: ['acct_A'] })

@@ -17,7 +17,7 @@ function losesNumbers(text: string): boolean {
 }
 
 describe('a value with long numbers', () => {
-  test('a value is read as by JSON.parse, and written with the digits of its numbers', () => {
+  test('a JSON value with long numbers is read as by JSON.parse, and written with the digits of its numbers', () => {
     fc.assert(
       fc.property(valueText, (text) => {
         const list = `[${text}]`
@@ -30,7 +30,7 @@ describe('a value with long numbers', () => {
     )
   })
 
-  test('each part of a value also keeps the digits of its numbers', () => {
+  test('each part of a JSON value also keeps the digits of its numbers', () => {
     const value = remembered('{"tools":[{"schema":{"max":9223372036854775807}},{"schema":{"max":2}}],"n":1}') as {
       tools: { schema: JsonObject }[]
     }
@@ -44,13 +44,13 @@ describe('a value with long numbers', () => {
     expect(asWritten(value).tools[1]).toBe(second)
   })
 
-  test('of two equal names the last counts, in reading and writing', () => {
+  test('of two equal names in a JSON object the last counts, in reading and writing', () => {
     const value = remembered('{"a":[1.0],"b":2.0,"a":{"c":3.00}}')
     expect(value).toEqual({ a: { c: 3 }, b: 2 })
     expect(JSON.stringify(asWritten(value))).toBe('{"a":{"c":3.00},"b":2.0}')
   })
 
-  test('a value without long numbers is not copied', () => {
+  test('a JSON value without long numbers is not copied', () => {
     const value = remembered('{"a":[1,-2,0.5,1e+21,123456789012345],"b":"1.0","c":null}')
     expect(asWritten(value)).toBe(value)
     expect(asWritten(undefined)).toBeUndefined()
@@ -111,13 +111,13 @@ describe('large input', () => {
     ['minus signs that are no JSON', '-'.repeat(million)],
     ['exponents that are no JSON', '1e'.repeat(million / 2)],
     // What looks at each place more than so often would be at it for longer than any test.
-  ])('scanning large input ends: %s', (_name, text) => {
+  ])('scanning large JSON input ends: %s', (_name, text) => {
     const value = parseJson(text)
     losesNumbers(text)
     if (value !== undefined) rememberNumbers(value, text)
   })
 
-  test('nesting up to the parse limit works, deeper nesting is refused', () => {
+  test('JSON nested up to the parse limit is read, deeper JSON is refused', () => {
     const nested = (levels: number) => `${'['.repeat(levels)}1.0${']'.repeat(levels)}`
     expect(parseAsWritten(nested(PARSED_BOUNDS.depth + 1))).toBeUndefined()
     expect(JSON.stringify(asWritten(remembered(nested(PARSED_BOUNDS.depth))))).toBe(nested(PARSED_BOUNDS.depth))

@@ -54,7 +54,7 @@ describe('a list in a stream', () => {
     )
   })
 
-  test('an invalid entry is passed on as written', async () => {
+  test('an invalid entry of a list is passed on as written', async () => {
     const { entries } = await split('{"requests":[{"a":1},nonsense,,{"b":2],]}')
     expect(entries).toEqual(['{"a":1}', 'nonsense', '', '{"b":2]', ''])
   })

@@ -37,7 +37,7 @@ describe('the depth of JSON', () => {
     )
   })
 
-  test('the depth equals a character by character count for any text', () => {
+  test('the depth of JSON equals a character by character count for any text', () => {
     const far = fc.constantFrom('x'.repeat(31), 'y'.repeat(40), ' '.repeat(64))
     const sign = fc.constantFrom('[', '{', ']', '}', '"', '\\', '\\"', '\\\\', ':', 'ä')
     const pieces = fc.array(fc.oneof({ weight: 1, arbitrary: far }, { weight: 4, arbitrary: sign }), {
@@ -53,7 +53,7 @@ describe('the depth of JSON', () => {
     )
   })
 
-  test('brackets inside strings do not count', () => {
+  test('brackets inside strings do not count for the depth of JSON', () => {
     expect(isDeeper(JSON.stringify({ text: '[[[{{{"[[\\"[[' }), 1)).toBe(false)
   })
 

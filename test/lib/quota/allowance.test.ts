@@ -34,7 +34,7 @@ test('an allowance refills evenly, up to a minute’s worth', () => {
   expect(early.filter((wait) => wait === 0)).toHaveLength(60)
 })
 
-test('each subject has its own allowance, and reading its waiting time uses none of it', () => {
+test('each subject has its own allowance, and reading the waiting time uses none of the allowance', () => {
   const { allowance } = setUp(1)
   expect([allowance.waitMs('a'), allowance.waitMs('a'), allowance.take('a')]).toEqual([0, 0, 0])
   expect([allowance.take('a'), allowance.take('b')]).toEqual([60_000, 0])

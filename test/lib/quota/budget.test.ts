@@ -28,7 +28,7 @@ describe('a shared resource', () => {
     expect(budget.state()).toEqual({ used: 1, waiting: 0 })
   })
 
-  test('a subject that uses nothing gets any amount', () => {
+  test('a subject that uses nothing yet gets any amount of a shared resource', () => {
     const budget = createBudget(SIZES)
     lease(budget.take('a', 1_000)).release()
     expect(budget.state()).toEqual({ used: 0, waiting: 0 })
@@ -50,7 +50,7 @@ describe('a shared resource', () => {
     expect(budget.state()).toEqual({ used: 20, waiting: 1 })
   })
 
-  test('queues are limited per subject and in total', () => {
+  test('queues for a shared resource are limited per subject and in total', () => {
     const budget = createBudget(SIZES)
     lease(budget.take('a', 10))
     lease(budget.take('b', 10))
@@ -60,14 +60,14 @@ describe('a shared resource', () => {
     ])
   })
 
-  test('a request waits at most the stated time', async () => {
+  test('a request for a shared resource waits at most the stated time', async () => {
     const budget = createBudget({ ...SIZES, waitMs: 1 })
     lease(budget.take('a', 10))
     expect(await budget.take('a', 5)).toBeUndefined()
     expect(budget.state()).toEqual({ used: 10, waiting: 0 })
   })
 
-  test('a lease grows while there is room, and is returned completely', () => {
+  test('a lease of a shared resource grows while there is room, and is returned completely', () => {
     const budget = createBudget(SIZES)
     const mine = lease(budget.take('a', 4))
     expect(mine.grow(6)).toBe(true)

@@ -106,7 +106,7 @@ describe('parsing an event stream', () => {
     expect(parseText(text).map((event) => event.data)).toEqual(['a', 'b'])
   })
 
-  test('data lines are joined by LF, and a second space is kept', () => {
+  test('data lines of an event are joined by LF, and a second space is kept', () => {
     expect(parseText('data: a\ndata:  b\ndata\n\n')).toEqual([
       { event: undefined, data: 'a\n b\n', raw: 'data: a\ndata:  b\ndata\n\n' },
     ])

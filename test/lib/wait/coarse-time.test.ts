@@ -30,7 +30,7 @@ test('a watched item is called once its time has come', () => {
   unwatch(late)
 })
 
-test('an item that sets a new time is called again then', () => {
+test('an item that sets a new time is called again at that time', () => {
   const one = timed(100, 100)
   jest.advanceTimersByTime(1_000)
   expect(one.calls).toBeGreaterThan(3)
@@ -48,7 +48,7 @@ test('an item that is no longer watched is not called', () => {
   expect(second.calls).toBe(0)
 })
 
-test('the timer starts again when there is something to watch', () => {
+test('the shared timer starts again when there is something to watch', () => {
   const first = timed(100)
   unwatch(first)
   jest.advanceTimersByTime(500)

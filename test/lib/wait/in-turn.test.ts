@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { inTurn } from '@/lib/wait/in-turn'
 
-test('each run begins after the one before has ended, even if that failed', async () => {
+test('each run in turn begins after the former one has ended, even if the former one failed', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const said: string[] = []
   let runs = 0

@@ -17,7 +17,7 @@ test('every caller gets its own turn of the event loop, in order', async () => {
   expect(new Set(had.map(([, turn]) => turn)).size).toBe(20)
 })
 
-test('a call within a turn gets the next turn', async () => {
+test('a caller that asks within its turn gets the next turn', async () => {
   const turns = countTurns()
   await ownTurn()
   const first = turns.now()
@@ -27,7 +27,7 @@ test('a call within a turn gets the next turn', async () => {
   expect(second).toBeGreaterThan(first)
 })
 
-test('short work waits for no turn', () => {
+test('short work does not wait for its own turn', () => {
   expect(turnFor(OWN_TURN_BYTES)).toBeUndefined()
   expect(turnFor(OWN_TURN_BYTES + 1)).toBeInstanceOf(Promise)
 })

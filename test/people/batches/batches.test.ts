@@ -88,7 +88,7 @@ describe('a list of batches', () => {
     expect(await idsFor('owner', `?limit=1&cursor=${cursor}`)).toEqual([[mine], null])
   })
 
-  test('a batch has its key, state, counts and amounts', async () => {
+  test('a batch is shown with its key, state, counts and amounts', async () => {
     await batchOfDeveloper({ status: 'in_progress', paused: 'no_credit' })
     const { body } = await call('viewer', '')
     expect(body.items).toEqual([
@@ -101,7 +101,7 @@ describe('a list of batches', () => {
   })
 })
 
-describe('results', () => {
+describe('the results of a batch', () => {
   test('results and error messages are visible to the owner of the key and to owners of the account', async () => {
     const id = await batchOfDeveloper()
     for (const who of ['developer', 'owner'] as const) {

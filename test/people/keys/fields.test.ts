@@ -33,20 +33,20 @@ function holdersOf(text: string): string[] {
 }
 
 describe.each(FIELD_ROWS)('the key setting $wire', ({ name, wire, column, isLimit }) => {
-  test('the setting has a column, and is in the bodies of a change and of a key', () => {
+  test('the key setting has a column, and is in the bodies of a change and of a key', () => {
     expect(Object.keys(getTableColumns(apiKeys))).toContain(column)
     expect(Object.keys(KeyChangesBody.properties)).toContain(wire)
     expect(Object.keys(isLimit ? KeyBody.properties.limits.properties : KeyBody.properties)).toContain(wire)
   })
 
-  test('the setting is written to its column and to the audit log only', () => {
+  test('the key setting is written to its column and to the audit log only', () => {
     const change = { [name]: SETTINGS[name] }
     expect(Object.keys(keyColumns(change))).toEqual([column])
     expect(describeSettings(change)[wire]).toBeDefined()
     expect(keyColumns({})).toEqual({})
   })
 
-  test('a form sends the setting if it was changed', () => {
+  test('a form sends the key setting only if it was changed', () => {
     const shown = wireOf(SETTINGS)
     const [before, now] = [formOf(FIELD_ROWS), formOf(FIELD_ROWS, shown)]
     expect(changesIn(FIELD_ROWS, now, now)).toEqual({})

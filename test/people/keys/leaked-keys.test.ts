@@ -155,7 +155,7 @@ describe('a key that was found in public', () => {
 })
 
 describe('reporting a key', () => {
-  test('a report has the same answer whether or not the key exists', async () => {
+  test('a report of a found key has the same answer whether or not the key exists', async () => {
     const [mine, off] = [await owned(), await owned()]
     await gateway.apiKeys.deactivate(off.keyId)
     const texts = [
@@ -178,7 +178,7 @@ describe('reporting a key', () => {
     expect([(await mailsTo(mine.email)).length, (await mailsTo(off.email)).length]).toEqual([1, 0])
   })
 
-  test('reports send one mail a day per key, and are limited per address', async () => {
+  test('reports of found keys send one mail a day per key, and are limited per address', async () => {
     const mine = await owned()
     const from = newAddress()
     const first = await Promise.all(Array.from({ length: 10 }, () => report(mine.key, from)))
@@ -190,7 +190,7 @@ describe('reporting a key', () => {
     expect(await mailsTo(mine.email)).toHaveLength(1)
   })
 
-  test('the reported text is in no table and no log line', async () => {
+  test('the text of a reported key is in no table and no log line', async () => {
     const mine = await owned()
     await report(mine.key)
     await until(() => server.mails.some(({ to }) => to === mine.email), 'the mail')

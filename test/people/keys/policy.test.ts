@@ -112,7 +112,7 @@ describe('rules for all keys', () => {
     expect(entry?.details).toMatchObject({ allowedProviders: 'provider1', 'before.allowedProviders': 'every' })
   })
 
-  test('a provider removed from the catalogue stays in both lists until it is deleted there; unknown providers are refused', async () => {
+  test('a provider removed from the catalogue stays in account and key lists until it is deleted there; unknown providers are refused', async () => {
     const { person, accountId, keyId } = customer
     await sql()`UPDATE accounts SET allowed_providers = '{provider1,gone}' WHERE id = ${accountId}`
     await sql()`UPDATE api_keys SET allowed_providers = '{gone}' WHERE id = ${keyId}`

@@ -64,7 +64,7 @@ describe('rotating', () => {
     expect(JSON.stringify(await list())).not.toContain(rotated.key.slice(8, -4))
   })
 
-  test('the default overlap is a day, and no overlap is possible', async () => {
+  test('the default overlap of a rotation is a day, and no overlap is possible', async () => {
     const { key, item } = await create()
     const { body } = await person.json('POST', `${PATH}/${item.id}/rotate`, {})
     const [row] = await gateway.gateway.database.sql`

@@ -95,7 +95,7 @@ describe('an invitation', () => {
     expect(answers.map(shape)).toEqual(answers.map(() => first))
   })
 
-  test('before its address is confirmed, a person does not see whether an invitation link is valid', async () => {
+  test('before confirming their address, a person does not see whether an invitation link is valid', async () => {
     const owner = await newOrganisation()
     const person = await signUpPerson(gateway)
     const token = await invited(owner, person)
@@ -177,7 +177,7 @@ describe('an invitation', () => {
     expect(refusal(await send(owners[0], email))).toBe('429 too_many_attempts')
   })
 
-  test('a resent invitation counts among the ten of its address', async () => {
+  test('a resent invitation counts towards the ten invitations of its address', async () => {
     const email = `${crypto.randomUUID()}@example.test`
     const statuses: number[] = []
     for (let organisation = 0; organisation < 3; organisation++) {

@@ -64,7 +64,7 @@ const NO_MODEL: Answer = { status: 403, code: 'model_not_allowed' }
 const NO_PROVIDER: Answer = { status: 403, code: 'provider_not_allowed' }
 
 describe('rules for the keys of a member', () => {
-  test('a member’s rules apply to their keys from the next request on every gateway, until removed', async () => {
+  test('a member’s key rules apply on every gateway from the next request on, until removed', async () => {
     const theirs = await newKey(developer)
     const own = await newKey(owner)
     const service = await newKey(owner, { isService: true, monthlyBudgetUsd: null })
@@ -84,7 +84,7 @@ describe('rules for the keys of a member', () => {
     for (const model of ['svc/beta', 'svc/gamma']) expect(await everywhere(theirs.key, model)).toEqual([OK, OK])
   })
 
-  test('a member’s rules narrow the account’s, and a key narrows both', async () => {
+  test('a member’s key rules narrow the account’s, and a key narrows both', async () => {
     const { key } = await newKey(developer, { allowedModels: ['svc/beta', 'svc/gamma'] })
     await setRules({ allowedModels: ['svc/alpha', 'svc/beta'] })
     await owner.json('PUT', at('key-policy'), { allowedProviders: ['provider1'] })
@@ -101,7 +101,7 @@ describe('rules for the keys of a member', () => {
     for (const hidden of ['svc/beta', 'svc/gamma']) expect(message).not.toContain(hidden)
   })
 
-  test('a member’s rules apply in the playground and to the choice of a tier', async () => {
+  test('a member’s key rules apply in the playground and to the model choice of tiers', async () => {
     const play = async (person: Person, model: string) => {
       const { status, body } = await person.json('POST', at('playground/chat'), { model, ...CHAT })
       const { error, model: answered } = body as { error?: { code?: unknown }; model?: string }
@@ -130,7 +130,7 @@ describe('rules for the keys of a member', () => {
     expect(await ask(key, 'svc/beta', twin)).toEqual(NO_MODEL)
   })
 
-  test('a member’s rules end with the membership, and do not return', async () => {
+  test('a member’s key rules end with the membership, and do not return', async () => {
     const { key, id } = await newKey(developer)
     await setRules({ allowedModels: ['svc/alpha'] })
     const { userId } = developer.viewer
@@ -215,7 +215,7 @@ describe('rules wider than other rules', () => {
     await newKey(owner, { ...change, isService: true, monthlyBudgetUsd: null })
   })
 
-  test('a member’s rules beyond the account’s are refused; existing ones may stay', async () => {
+  test('a member’s key rules beyond the account’s are refused; existing ones may stay', async () => {
     await setRules({ allowedModels: ['svc/beta'] })
     await owner.json('PUT', at('key-policy'), { allowedModels: ['svc/alpha'] })
     expect((await setRules({ allowedModels: ['svc/alpha', 'svc/beta'] })).status).toBe(200)

@@ -86,7 +86,7 @@ test('an invitation and its mail are written in one transaction; owners get a ma
   expect((await mailsTo(people.owner.email)).map(([kind]) => kind)).toEqual(['owner_added'])
 })
 
-test('a changed address list of the account is mailed to owners and admins', async () => {
+test('if the address list of an account changes, owners and admins get a mail', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const change = { accountId, addresses: ['203.0.113.0/24'], by: by(people.admin) }
   await changeAccountAddresses(fixture.database, fixture.ledger, change)
@@ -95,7 +95,7 @@ test('a changed address list of the account is mailed to owners and admins', asy
   for (const role of ['developer', 'billing', 'viewer'] as const) expect(await mailsTo(people[role].email)).toEqual([])
 })
 
-test('a changed address list of a key is also mailed to the key’s member; without a change nobody gets a mail', async () => {
+test('if the address list of a key changes, the key’s member gets a mail too; without a change nobody does', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { owner, admin, developer } = people
   const apiKeys = createApiKeys(fixture.database, fixture.ledger, 'svc')

@@ -88,7 +88,7 @@ describe('a personal account', () => {
     })
   })
 
-  test('a personal account lists its one member and changes none', async () => {
+  test('a personal account lists its one member, and its members cannot be changed', async () => {
     const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
     const { userId, email } = owner.viewer
     const { body } = await owner.json('GET', `${within(owner)}/members`)

@@ -312,7 +312,7 @@ describe('customers’ keys in the operator’s API', () => {
     },
   )
 
-  test('the customers’ audit log does not name the operator key', async () => {
+  test('the audit log that customers see does not name the operator key', async () => {
     await renew()
     const { accountId } = person.viewer
     await call('POST', `/accounts/${accountId}/suspend`, { reason: 'for us alone' })

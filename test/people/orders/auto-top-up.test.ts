@@ -181,7 +181,7 @@ describe('an auto top-up', () => {
   })
 })
 
-test('if the provider saves no cards, an auto top-up cannot be set up', async () => {
+test('if the payment provider saves no cards, an auto top-up cannot be set up', async () => {
   const other = await startGateway({ respond: () => new Response(null, { status: 500 }) })
   try {
     const who = await signUpPerson(other)

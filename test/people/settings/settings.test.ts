@@ -48,7 +48,7 @@ test.each([{}, { unknown: true }, { developersSeeAllUsage: 'yes' }])(
   },
 )
 
-test('the command changes one setting, shows all settings, and refuses unknown accounts', async () => {
+test('the settings command changes one setting, shows all settings, and refuses unknown accounts', async () => {
   const { accountId } = owner.viewer
   const words = ['account', 'member-policy', '--account']
   const chosen = await runCommand([...words, accountId, '--developers-see-all-usage', 'yes'], stores)

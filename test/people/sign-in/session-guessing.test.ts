@@ -62,7 +62,7 @@ describe('guesses from one address at one person', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(4)
   })
 
-  test('a whole IPv6 network counts as one address', async () => {
+  test('guesses from a whole IPv6 network count as one address', async () => {
     const { email } = await signUpPerson(proxied)
     const statuses = await guesses(14, (index) => guess(proxied, email, 'wrong', `2001:db8:1:2::${index.toString(16)}`))
     expect(statuses.filter((status) => status === 429)).toHaveLength(4)
@@ -98,7 +98,7 @@ describe('guesses from all addresses at one person', () => {
 })
 
 describe('guesses from one address at many people', () => {
-  test('guesses from one address at all people end after a hundred', async () => {
+  test('guesses from one address at any people are refused after a hundred', async () => {
     const statuses = await guesses(112, (index) => guess(proxied, `nobody${index}@example.test`, 'wrong', '192.0.2.66'))
     expect(statuses.filter((status) => status === 401)).toHaveLength(100)
     expect(statuses.filter((status) => status === 429)).toHaveLength(12)

@@ -95,7 +95,7 @@ describe('an authenticator app', () => {
     expect(await errorOf(right)).toMatchObject({ status: 401, code: 'sign_in_again' })
   })
 
-  test('S20: a code works only after its own password step', async () => {
+  test('S20: a code of an authenticator app works only after its own password step', async () => {
     const { person, setup } = await withTotp()
     const code = totpCode(setup.secret, 1)
     expect(await errorOf(await post(gateway, '/sign-in/totp', { code }))).toMatchObject({ code: 'sign_in_again' })

@@ -106,7 +106,7 @@ test('an export says that archived requests are missing', async () => {
   expect((await file.text()).trim().split('\r\n')).toHaveLength(2)
 })
 
-test('the page of an archived request differs from that of an unknown request', async () => {
+test('the page of an archived request differs from the page of an unknown request', async () => {
   const { status, body } = await get('/requests/req_archived')
   expect(status).toBe(404)
   expect(JSON.stringify(body)).toContain('Requests before 2025-10-01 are archived.')

@@ -79,7 +79,7 @@ describe('targets and their circuit breaker', () => {
     expect(nameOf(await begin().next())).toBe('p1/alpha-at-p1 k1')
   })
 
-  test('a failed probe is not repeated', async () => {
+  test('a failed probe of a half-open target is not repeated', async () => {
     await trip(modelOf('svc/alpha', [p1]))
     parts.clock.advance(10_000)
     const failover = begin()
@@ -105,7 +105,7 @@ describe('slots of a provider', () => {
     expect(nameOf(await begin([busyModel, beta]).next())).toBe('p2/beta-at-p2 k1')
   })
 
-  test('without an alternative the request waits for a slot', async () => {
+  test('without an alternative, the request waits for a slot', async () => {
     const holder = await begin([busyModel]).next()
     const waiting = begin([busyModel]).next()
     holder?.began()

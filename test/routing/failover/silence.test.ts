@@ -54,7 +54,7 @@ describe('a target with measurements', () => {
     expect(after(failover, first, 12_000)).toBe('p2/alpha-at-p2 k1')
   })
 
-  test('measurements of another gateway count as well', async () => {
+  test('latencies measured by another gateway count too', async () => {
     parts.latency.adopt('p1/alpha-at-p1', true, 2_000)
     const { failover, first } = await start()
     expect(after(failover, first, 7_999)).toBeUndefined()

@@ -8,7 +8,7 @@ const provider = providerOf('p1', {}, 2)
 const [k1, k2] = provider.keys as [ProviderKey, ProviderKey]
 const [alpha, beta] = [targetOf(provider, 'alpha'), targetOf(provider, 'beta')]
 
-test('each target and key has its own pause; of two pauses the longer one applies', () => {
+test('each target and key has its own pause; of two requested pauses the longer one applies', () => {
   const clock = manualClock()
   const told: [string, number][] = []
   const backoffs = createBackoffWindows(clock, (id, forMs) => told.push([id, forMs]))

@@ -45,7 +45,7 @@ function succeed(times: number): void {
 }
 
 describe('the closed circuit', () => {
-  test('the circuit opens if half of enough outcomes are failures, and reports for how long', () => {
+  test('the circuit opens if half of enough outcomes are failures, and reports how long it stays open', () => {
     fail(MIN_SAMPLES - 1)
     expect(breaker.state(ID)).toBe('closed')
     fail(1)
@@ -54,7 +54,7 @@ describe('the closed circuit', () => {
     expect(changes).toEqual([`${ID} open ${FIRST_OPEN_MS}`])
   })
 
-  test('the circuit stays closed if fewer than half fail', () => {
+  test('the circuit stays closed if fewer than half of the outcomes are failures', () => {
     succeed(51)
     fail(50)
     expect(breaker.state(ID)).toBe('closed')
@@ -62,21 +62,21 @@ describe('the closed circuit', () => {
     expect(breaker.state(ID)).toBe('open')
   })
 
-  test('outcomes older than the window do not count', () => {
+  test('the circuit does not count outcomes older than the window', () => {
     fail(MIN_SAMPLES - 1)
     clock.advance(WINDOW_MS)
     fail(MIN_SAMPLES - 1)
     expect(breaker.state(ID)).toBe('closed')
   })
 
-  test('a refusal of the request or the key does not count as a failure', () => {
+  test('the circuit does not count a refusal of the request or the key as a failure', () => {
     for (let index = 0; index < 50; index++) enter().end('refused')
     for (let index = 0; index < 50; index++) enter().end('abandoned')
     expect(breaker.state(ID)).toBe('closed')
     expect(breaker.failureRate(ID)).toBe(0)
   })
 
-  test('an answer that breaks off counts as a failure', () => {
+  test('the circuit counts an answer that breaks off as a failure', () => {
     for (let index = 0; index < MIN_SAMPLES / 2; index++) {
       expect(breaker.state(ID)).toBe('closed')
       enter().end('answered')
@@ -128,7 +128,7 @@ describe('the closed circuit', () => {
       expect(breaker.state(ID)).toBe('closed')
     })
 
-    test('slow answers over a longer time than the window do not count', () => {
+    test('twenty slow answers over a longer time than the window do not open the circuit', () => {
       outrun(MIN_SAMPLES - 1)
       clock.advance(WINDOW_MS)
       outrun(MIN_SAMPLES - 1)

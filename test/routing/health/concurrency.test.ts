@@ -120,7 +120,7 @@ describe('the slots of one account', () => {
     for (const one of waiting.slice(0, 7)) expect(await now(one)).toBeFunction()
   })
 
-  test('an account’s count starts anew once its calls have ended', () => {
+  test('an account’s count of slots starts anew once its calls have ended', () => {
     const limiter = createConcurrencyLimiter()
     for (const release of takeAll(limiter, 'acct_1')) release()
     expect(takeAll(limiter, 'acct_1')).toHaveLength(8)

@@ -59,7 +59,7 @@ test('a gateway’s health notes are read by the others, and recognized by itsel
   await until(() => a.note('target:p1/alpha')?.isOwn, 'a’s own note')
 })
 
-test('without requests the notes are rarely read; a request makes the gateway read the current notes', async () => {
+test('without requests a gateway rarely reads the health notes; a request makes it read the current notes', async () => {
   const a = join('a')
   const b = join('b', redis, ADDRESSES, 3_600_000)
   await until(() => b.heard.times === 1, 'the first read of b')
@@ -70,7 +70,7 @@ test('without requests the notes are rarely read; a request makes the gateway re
   await until(() => b.note('target:p1/alpha'), 'the note at b')
 })
 
-test('the first gateway to open a circuit owns the note; only this gateway may withdraw it', async () => {
+test('the first gateway to open a circuit owns the circuit’s note; only this gateway may withdraw the note', async () => {
   const [a, b] = [join('a'), join('b')]
   a.exchange.publish('target:p1/alpha', 'open', 60_000)
   await until(() => b.note('target:p1/alpha'), 'the note at b')
@@ -96,7 +96,7 @@ test('the longer pause of a provider key applies, and any gateway may end the pa
   await until(() => b.heard.notes.length === 0, 'the note to go')
 })
 
-test('an expired note is ignored and can be replaced', async () => {
+test('an expired health note is ignored and can be replaced', async () => {
   const [a, b] = [join('a'), join('b')]
   a.exchange.publish('target:p1/alpha', 'open', 30)
   await until(async () => (await redis.hlen(HEALTH_KEY)) === 1, 'the note to be there')
@@ -123,7 +123,7 @@ test('one provider name with two addresses is two upstreams', async () => {
   expect(a.note('key:p2/k1')).toBeUndefined()
 })
 
-test('notes of another version are ignored', async () => {
+test('health notes of another version are ignored', async () => {
   await redis.hset(
     HEALTH_KEY,
     'target:p1/x',
@@ -137,7 +137,7 @@ test('notes of another version are ignored', async () => {
   expect(heard.notes.map((note) => note.subject)).toEqual(['key:p1/k1'])
 })
 
-test('while Redis is unreachable no call throws, and the exchange continues later', async () => {
+test('while Redis is unreachable no call throws, and the exchange of health notes continues later', async () => {
   const server = await startRedis()
   const client = connectRedis(server.url, { logger, commandTimeoutMs: 500 })
   await waitForRedis(client, PATIENCE_MS)

@@ -99,7 +99,7 @@ describe('a key with a 429', () => {
     expect(pool.pickUsable(provider, NONE, ANY)?.id).toBe('k1')
   })
 
-  test('a 429 without retry-after pauses longer each time, up to a minute; a success resets it', () => {
+  test('a 429 without retry-after pauses the key longer each time, up to a minute; a success resets this', () => {
     let expected = FIRST_COOLING_MS
     for (let round = 0; round < 8; round++) {
       limit(k1, undefined)
@@ -112,7 +112,7 @@ describe('a key with a 429', () => {
     expect(pool.resting().get('p1/k1')?.forMs).toBe(FIRST_COOLING_MS)
   })
 
-  test('concurrent calls with a 429 count as one', () => {
+  test('concurrent calls with a 429 count as one for the key’s pause', () => {
     for (let index = 0; index < 10; index++) limit(k1, undefined)
     expect(pool.resting().get('p1/k1')?.forMs).toBe(FIRST_COOLING_MS)
     expect(events).toHaveLength(1)

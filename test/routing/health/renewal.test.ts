@@ -71,7 +71,7 @@ test('after a reload a provider with another address, or removed, is forgotten',
   expect(circuitsOf(world)).toEqual([])
 })
 
-test('an outcome at the old address does not count for the new one', async () => {
+test('after a reload, an outcome at the old address does not count for the new address', async () => {
   const world = worldOf(selling(providerOf('p1')))
   const permits = []
   for (let index = 0; index < MIN_SAMPLES; index++) permits.push(await begin(world))
@@ -108,7 +108,7 @@ test('a second call of a request does not use a key that was removed after the f
   expect(second?.key.id).toBe('k2')
 })
 
-test('a request planned for a removed provider is still answered by it', async () => {
+test('after a reload, a request planned for a removed provider is still answered by it', async () => {
   const world = worldOf(selling(providerOf('p1')))
   const before = await plan(world)
   world.live.replace(selling(providerOf('p2')))

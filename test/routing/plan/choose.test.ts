@@ -28,19 +28,19 @@ function viewWhere(changes: Partial<RouteView>): RouteView {
 }
 
 describe('strategies', () => {
-  test('smart chooses a cheap model for an easy request and a good one for a hard one', () => {
+  test('the strategy smart chooses a cheap model for an easy request and a good one for a hard one', () => {
     const tier = tierOf('auto-smart', 'smart', ALL)
     expect(modelsOf(tier, EASY)[0]).toBe(small)
     expect(modelsOf(tier, HARD)[0]).toBe(large)
   })
 
-  test('cheap chooses a cheap model until a request is very hard', () => {
+  test('the strategy cheap chooses a cheap model until a request is very hard', () => {
     const tier = tierOf('auto-cheap', 'cheap', ALL)
     expect(modelsOf(tier, EASY)[0]).toBe(small)
     expect(modelsOf(tier, HARD)[0]).not.toBe(best)
   })
 
-  test('fast chooses the fastest sufficient model by measured latency', () => {
+  test('the strategy fast chooses the fastest sufficient model by measured latency', () => {
     const tier = tierOf('auto-fast', 'fast', [small, middle, large])
     const milliseconds = new Map([
       ['p1', 4_000],
@@ -85,14 +85,14 @@ describe('the shortlist of models', () => {
 })
 
 describe('health of models', () => {
-  test('a model without a usable target comes last', () => {
+  test('a tier ranks a model without a usable target last', () => {
     const view = viewWhere({ isUsable: (target) => target.provider !== p1 })
     const models = modelsOf(tierOf('auto-smart', 'smart', [small, middle, large]), EASY, { view })
     expect(models[0]).toBe(middle)
     expect(models.at(-1)).toBe(small)
   })
 
-  test('a model that often fails is ranked lower', () => {
+  test('a tier ranks a model that often fails lower', () => {
     const twins = [modelOf('svc/a', [p1]), modelOf('svc/b', [p2])]
     const tier = tierOf('auto-smart', 'smart', twins)
     const view = viewWhere({ failureRate: (target) => (target.provider === p1 ? 0.4 : 0) })

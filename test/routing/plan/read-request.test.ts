@@ -47,7 +47,7 @@ describe('features of a request', () => {
     expect(features.inputTokens).toBeGreaterThan(1_000)
   })
 
-  test('effort ranges from no thinking to very much', () => {
+  test('the effort of a request ranges from no thinking to very much', () => {
     const effort = (reasoning: ChatRequest['reasoning']) =>
       readFeatures(requestOf(reasoning ? { reasoning } : {})).effort
     expect(effort(undefined)).toBe(0)

@@ -89,7 +89,7 @@ describe('ruledOut, the reasons against a model', () => {
     expect(ruledOut(model, readRequirements(requestOf({ maxOutputTokens: 1_000 })))).toEqual([])
   })
 
-  test('input plus output limit must fit into the context', () => {
+  test('a model is ruled out unless input plus output limit fit into its context', () => {
     const model = modelOf('svc/short', [provider], { contextLength: 1_000, maxOutputTokens: 1_000 })
     const long = requestOf({}, 'word '.repeat(1_200))
     expect(ruledOut(model, readRequirements(long)).map((item) => item.requirement)).toEqual(['context-length'])

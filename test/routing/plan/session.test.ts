@@ -36,7 +36,7 @@ describe('an unnamed conversation', () => {
     expect(new Set(sessions.map((session) => session?.to)).size).toBe(said.length)
   })
 
-  test('tool calls belong to the turn that began before them', () => {
+  test('tool calls belong to the turn of the conversation that began before them', () => {
     const asked = talk('Hi', 'Look it up.')
     const working = [...asked, ...answered('call_1'), ...answered('call_2')]
     expect(unnamed(working)?.from).toBe(unnamed(asked)?.to as string)

@@ -28,7 +28,7 @@ describe('places that depend on time', () => {
     ['a moment not long ago', 'expect(Date.parse(text)).toBeGreaterThan(Date.now() - 60_000)\n'],
     ['values without a seed', "import fc from 'fast-check'\n"],
     ['chance', 'const name = Math.random()\n'],
-  ])('this place is found: %s', (_, code) => {
+  ])('this place that depends on time is found: %s', (_, code) => {
     expect(complaints(code)).toHaveLength(1)
   })
 })
@@ -42,7 +42,7 @@ describe('places that do not depend on time', () => {
     ['a wait for something', "await until(() => seen.length > 3, 'three')\n"],
     ['a long limit', "setDefaultTimeout(300_000)\ntest('it works', async () => {}, 600_000)\n"],
     ['a test without a limit', "test.each([1, 2])('it works', async () => {})\n"],
-  ])('this place is not found: %s', (_, code) => {
+  ])('this place that does not depend on time is not reported: %s', (_, code) => {
     expect(complaints(code)).toEqual([])
   })
 

@@ -51,7 +51,7 @@ test.each([...FORMAT_NAMES])('all trials pass at a %s provider with all capabili
   expect(upstream.calls).toHaveLength(25)
 })
 
-test('capabilities that a model does not list are not tested', async () => {
+test('a trial does not test capabilities that a model does not list', async () => {
   const upstream = startAbleProvider('chat-completions')
   const [trial] = (await tryProvider(catalogOf('chat-completions', upstream, []), 'it')) ?? []
   expect(trial).toMatchObject({
@@ -64,7 +64,7 @@ test('capabilities that a model does not list are not tested', async () => {
   expect(upstream.calls).toHaveLength(10)
 })
 
-test('wrong answers, missing usage and refusals are reported one by one', async () => {
+test('a trial reports wrong answers, missing usage and refusals one by one', async () => {
   const upstream = startAbleProvider('chat-completions', ({ tools, output, turns, stream }) => {
     if (tools.length > 0) return answerOf({ type: 'text', text: 'I noted it.' })
     if (output.type === 'json-schema') {
@@ -86,7 +86,7 @@ test('wrong answers, missing usage and refusals are reported one by one', async 
   expect(JSON.stringify(trial)).not.toContain(KEY)
 })
 
-test('if neither text nor stream works, no further test runs', async () => {
+test('if neither text nor stream works, a trial runs no further test', async () => {
   const upstream = startUpstream(() => new Response('<html>', { status: 401 }))
   const [trial] = (await tryProvider(catalogOf('messages', upstream), 'it')) ?? []
   expect(trial).toMatchObject({ text: 'fails', stream: 'fails', tools: 'untried', usage: 'untried', cost: null })
@@ -114,6 +114,6 @@ test.each<[string, () => Response, string]>([
   expect(trial?.faults[0]).toEqual({ of: 'text', why: expect.stringContaining(why) })
 })
 
-test('an unknown provider name is refused', async () => {
+test('a trial of an unknown provider name is refused', async () => {
   expect(await tryProvider(catalogOf('messages', startAbleProvider('messages')), 'other')).toBeUndefined()
 })

@@ -195,7 +195,7 @@ describe('months that cannot be archived', () => {
       (error: unknown) => (error instanceof ArchiveRefusal ? error.message : String(error)),
     )
 
-  test('a month that ended recently is not archived', async () => {
+  test('a month that ended recently cannot be archived', async () => {
     const [row] = await world.owner.sql<{ month: string; late: string }[]>`
       SELECT to_char(now() - interval '31 days', 'YYYY-MM') AS month, to_char(now() + interval '10 days', 'YYYY-MM') AS late`
     const told = `the latest that can be given now is --before ${row?.month}`
@@ -278,7 +278,7 @@ describe('a killed archive run', () => {
     },
   )
 
-  test('a killed archive run is undone by a restore', async () => {
+  test('restoring undoes an archive run that was killed', async () => {
     const script = [
       'test/console/administration/usage-archive/killed-archive.ts',
       world.ownerUrl,

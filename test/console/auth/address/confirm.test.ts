@@ -120,7 +120,7 @@ describe('confirming a change of address', () => {
     expect(await office.addressOf(eve.viewer.userId)).toBe(eve.email)
   })
 
-  test('of two concurrent confirmations of a change, one takes effect', async () => {
+  test('of two concurrent confirmations of an address change, one takes effect', async () => {
     const ada = await office.somebody()
     const { token } = await office.ask(ada)
     const outcomes = await Promise.all([1, 2, 3].map(() => refusalOf(confirm(token))))

@@ -115,7 +115,7 @@ describe('unsigned events', () => {
     expect(await stateOf(order)).toBe('pending')
   })
 
-  test('a signature with a change in body, id or time is refused', async () => {
+  test('an event whose body, id or time differs from the signed one is refused', async () => {
     const order = await newOrder()
     const { headers, body } = signed(deposit(order), {})
     const changes = [
@@ -132,7 +132,7 @@ describe('unsigned events', () => {
     expect((await deliver({ headers, body })).result).toBe('credited')
   })
 
-  test('an unsigned body is not read beyond the limit, and not logged', async () => {
+  test('the body of an unsigned event is not read beyond the limit, and not logged', async () => {
     const canary = 'canary-in-a-large-body'
     const body = JSON.stringify({ text: canary.repeat(500_000) })
     expect(body.length).toBeGreaterThan(10_000_000)

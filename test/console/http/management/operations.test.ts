@@ -280,7 +280,7 @@ describe('changes by the management API', () => {
     expect((await call('GET', '/v1/audit?cursor=nonsense')).status).toBe(400)
   })
 
-  test('the usage of the whole account is summed', async () => {
+  test('the management API sums the usage of the whole account', async () => {
     await addCredit(gateway, accountId, '1')
     const { key } = (await call('POST', '/v1/keys', { name: 'robot', monthlyBudgetUsd: null })).body as Created
     await ask(gateway, key)

@@ -126,7 +126,7 @@ for (const settings of SETTINGS) {
 }
 
 test.each(['refunds', 'disputes'])(
-  'the list of %s of a paid charge is a request that the schema allows',
+  "reading the list of %s of a paid charge is a request that Stripe's schema allows",
   async (list) => {
     const query = 'payment_intent=pi_1&limit=100'
     const headers = { authorization: `Bearer ${STRIPE_KEY}` }

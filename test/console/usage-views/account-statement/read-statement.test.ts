@@ -187,7 +187,7 @@ async function paidOrder(accountId: string): Promise<string> {
   return id
 }
 
-test('an unknown account has no statement, and one without movements an empty one', async () => {
+test('an unknown account has no statement; an account without movements has an empty one', async () => {
   expect(
     await readStatement(database, memoryLogger(), { accountId: 'acct_none', from: FIRST_DAY }, { limit: 1 }),
   ).toBeUndefined()
@@ -195,7 +195,7 @@ test('an unknown account has no statement, and one without movements an empty on
   expect(await read(accountId)).toMatchObject({ opening: 0, closing: 0, count: 0, movements: [], hasMore: false })
 })
 
-test('a difference between movements and balance is logged', async () => {
+test('a difference between a statement’s movements and the balance is logged', async () => {
   const { accountId } = await newAccount()
   await addEntry(accountId, 5, FIRST_MS)
   const logger = memoryLogger()

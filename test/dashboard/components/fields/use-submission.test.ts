@@ -68,7 +68,7 @@ describe('a button that is pressed twice', () => {
     expect(sent()).toBe(1)
   })
 
-  test('a double click grants once, also while the dialog closes', async () => {
+  test('a double click grants budget once, also while the dialog closes', async () => {
     const { accountId } = person.viewer
     await person.json('PUT', `/dashboard/api/a/${accountId}/budgets/account/${accountId}`, { dayUsd: '9' })
     const page = await open('/budgets')

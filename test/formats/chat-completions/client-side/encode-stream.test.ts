@@ -155,7 +155,7 @@ describe('tool calls', () => {
     ])
   })
 
-  test('tool calls without arguments have {}', () => {
+  test('tool calls without arguments get the arguments {}', () => {
     const events: ChatEvent[] = [
       { type: 'tool-call-start', choice: 0, block: 0, id: 'a', name: 'one' },
       { type: 'tool-call-delta', choice: 0, block: 0, argumentsText: '' },

@@ -166,7 +166,7 @@ describe('tool calls', () => {
 })
 
 describe('usage', () => {
-  test('usage may be in the choice', async () => {
+  test('usage inside a choice is read', async () => {
     const { usage } = await decodeFixture('moonshot-usage-in-choice.sse')
     expect(usage).toEqual(usageOf({ uncached: 2, cacheRead: 6, output: 2 }))
   })

@@ -251,7 +251,7 @@ describe('files', () => {
     test(name, () => expect(encode([user(block)])).toEqual([{ role: 'user', content: [part] }]))
   }
 
-  test('a text document is text, after its context', () => {
+  test('a text document is sent as text, after its context', () => {
     const source = { type: 'text', text: 'body', mediaType: 'text/plain' } as const
     expect(encode([user({ type: 'file', source, filename: 'a.txt', context: 'About A' })])[0]?.content).toEqual([
       { type: 'text', text: 'About A' },
@@ -259,7 +259,7 @@ describe('files', () => {
     ])
   })
 
-  test('a text file is text', () => {
+  test('a text file is sent as text', () => {
     const source = { type: 'base64', mediaType: 'text/csv', data: Buffer.from('a,ä').toString('base64') } as const
     expect(encode([user({ type: 'file', source })])).toEqual([{ role: 'user', content: 'a,ä' }])
   })

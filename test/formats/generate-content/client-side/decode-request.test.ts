@@ -208,7 +208,7 @@ describe('contents', () => {
     ])
   })
 
-  test('null counts as missing everywhere', () => {
+  test('null counts as missing everywhere in a request', () => {
     const request = decode({
       contents: [{ role: null, parts: [{ text: 'Hi', functionCall: null, thoughtSignature: null }] }],
       systemInstruction: null,

@@ -158,7 +158,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('other clients get no thoughts, and a signature only if its thought has no text', () => {
+  test('clients that did not request thoughts get none, and a signature only if its thought has no text', () => {
     expect(encodedChunks(thought('hm'), { wantsReasoning: false })).toEqual([])
     expect(partsOf(encodedChunks(thought(''), { wantsReasoning: false }))).toEqual([
       { text: '', thought: true, thoughtSignature: marked },
@@ -176,7 +176,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('signed parts that a client sends back are the same', () => {
+  test('signed parts are the same when a client sends them back', () => {
     const events: ChatEvent[] = [
       ...thought('I think'),
       { type: 'reasoning-start', choice: 0, block: 1, redacted: proof },

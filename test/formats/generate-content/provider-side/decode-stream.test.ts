@@ -77,7 +77,7 @@ describe('recorded streams', () => {
     ])
   })
 
-  test('a recorded stream of arguments by path is decoded', () => {
+  test('a recorded stream whose tool arguments arrive by path is decoded', () => {
     const [call] = fold(decodeFixture('partial-args.sse')).choices[0]?.content ?? []
     expect(call).toMatchObject({ id: 'fc-9', name: 'set_light', signature: { value: 'c2ln' } })
     expect(call?.type === 'tool-call' && parseJson(call.argumentsText)).toEqual({

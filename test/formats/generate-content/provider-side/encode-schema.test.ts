@@ -122,7 +122,7 @@ describe('encodeSchema', () => {
     expect(property({ $ref: '#/$defs/Missing' })).toEqual(anything)
   })
 
-  test('references are inlined with their siblings', () => {
+  test('references in a schema are inlined with the keywords beside them', () => {
     const root = { $defs: { City: { type: 'string', description: 'A city', enum: ['Seoul'] } } }
     expect(property({ $ref: '#/$defs/City', description: 'Where' }, root)).toEqual({
       type: 'STRING',

@@ -60,7 +60,7 @@ describe('the frame of a stream', () => {
     }
   })
 
-  test('a stream has only the first choice', () => {
+  test('a stream has only the provider’s first choice', () => {
     expect(
       blocksOf(
         encodeEvents([start, { type: 'text-start', ...at(0, 1) }, { type: 'text-delta', ...at(0, 1), text: 'x' }]),
@@ -123,7 +123,7 @@ describe('blocks of a stream', () => {
     ])
   })
 
-  test('text pauses for a call, and continues after it', () => {
+  test('text pauses for a tool call, and continues after the call', () => {
     const events: ChatEvent[] = [
       start,
       { type: 'text-start', ...at(0) },

@@ -207,7 +207,7 @@ describe('a request is refused', () => {
   })
 })
 
-test('counting tokens accepts the same request', () => {
+test('counting tokens accepts the same request as an answer does', () => {
   const body = { model: 'svc/alpha', input: 'Hi', instructions: 'Be brief' }
   expect(decodeRequest(body)).toMatchObject({ system: [{ text: 'Be brief' }] })
   expect(encodeCountTokens(7)).toEqual({ object: 'response.input_tokens', input_tokens: 7 })

@@ -92,7 +92,7 @@ describe('a stream', () => {
     })
   })
 
-  test('a picture from a provider’s tool is sent, and its searches are counted', () => {
+  test('a picture from a provider’s tool is sent, and searches by a provider’s tool are counted', () => {
     const search = (id: string, type: string) =>
       event('output_item.done', { output_index: id, item: { type: 'web_search_call', id, action: { type } } })
     const events = decodeEvents([

@@ -18,7 +18,7 @@ const FILES = 60
 const python = await preparePython('readers', (line) => process.stderr.write(`${line}\n`))
 
 test.skipIf(!python)(
-  'CAMT.053: the official schemas accept each file that the reader accepts, and the sums equal those of camt053',
+  'CAMT.053: the official schemas accept each file that our reader accepts, and its sums equal those of camt053',
   async () => {
     const files = fc
       .sample(randomFile, { numRuns: FILES, seed: SEED })

@@ -57,7 +57,7 @@ describe.each(CAMT_VERSIONS)('version %s of CAMT.053', (version) => {
     expect(line?.exclusion).toBe('exclusion' in expected ? expected.exclusion : undefined)
   })
 
-  test('a batch becomes a line for each of its payments, with its own texts', async () => {
+  test('a batch entry of a statement becomes a line for each of its payments, with its own texts', async () => {
     const payments = [
       { usd: '20.00', text: 'SVC-7K3M-9QXP', payer: 'Ada' },
       { usd: '30.00', text: 'SVC-2222-2222', payer: 'Grace' },
