@@ -173,7 +173,7 @@ describe('rules of style', () => {
     expect(style(schemas + others)).toEqual([])
   })
 
-  test('the style rules allow lib/ to race in its shared helper', () => {
+  test('the style rules allow Promise.race in the shared helper of lib/', () => {
     const code = 'const first = Promise.race([work, timer])\n'
     expect(style(code, 'src/lib/deadline.ts')).toEqual([])
     expect(style(code, 'src/gateway/relay/relay.ts')).toHaveLength(1)

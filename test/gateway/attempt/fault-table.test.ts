@@ -144,7 +144,7 @@ async function expectRow(fault: Fault, cases: Case[]): Promise<void> {
 
 describe('faults before content', () => {
   test.each(FAULTS.map((fault) => [fault.name, fault] as const))(
-    'before content, a stream whose provider %s',
+    'before content, a stream has the table’s outcome if its provider %s',
     async (_, fault) => {
       await expectRow(fault, casesOf(false, true))
     },
@@ -153,7 +153,7 @@ describe('faults before content', () => {
 
 describe('faults of a provider when JSON is requested', () => {
   test.each(HALF_WAY.map((fault) => [fault.name, fault] as const))(
-    'a JSON request whose provider %s',
+    'a JSON request has the table’s outcome if its provider %s',
     async (_, fault) => {
       await expectRow(fault, casesOf(false))
     },
@@ -161,7 +161,7 @@ describe('faults of a provider when JSON is requested', () => {
 })
 
 describe('faults of a provider after content', () => {
-  test.each(BREAKS)('after content, a stream whose provider %s', async (_, behaviour) => {
+  test.each(BREAKS)('after content, a stream has the table’s outcome if its provider %s', async (_, behaviour) => {
     const [before, payer] = [callsOfSound, await world.gateway.customer('1')]
     const cases = casesOf(true)
     const met = await Promise.all(

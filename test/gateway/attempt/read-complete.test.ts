@@ -51,14 +51,14 @@ describe('an empty answer', () => {
     choices: [{ index: 0, content: [], finish: { kind, ...(raw !== undefined && { raw }) } }],
   })
 
-  test('an empty answer that ended in an error fails in any other format', () => {
+  test('an empty answer that ended in an error fails, unless the caller has the provider’s format', () => {
     expect(completeAnswer(emptyWith('error', 'RECITATION'), undefined, true)).toMatchObject({
       ...{ kind: 'failed', failure: { kind: 'malformed', detail: 'empty answer, finished with RECITATION' } },
     })
     expect(completeAnswer(emptyWith('error'), undefined, false).kind).toBe('complete')
   })
 
-  test('an empty answer with an unknown finish reason fails in any other format', () => {
+  test('an empty answer with an unknown finish reason fails, unless the caller has the provider’s format', () => {
     const empty = emptyWith('unknown', 'brand_new')
     expect(completeAnswer(empty, undefined, true).kind).toBe('failed')
     expect(completeAnswer(empty, undefined, false).kind).toBe('complete')

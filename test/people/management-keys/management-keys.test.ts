@@ -93,7 +93,7 @@ test('a service key needs a budget, or a confirmation that it has none', async (
   expect(keys.find(({ name }) => name === 'night shift')?.createdBy).toBeNull()
 })
 
-test('an account’s rules for all keys are set in the settings, and remain after a reload', async () => {
+test('an account’s rules for all keys are set in the settings, and stored', async () => {
   const page = await open(`/a/${owner.viewer.accountId}/settings`)
   await page.getByRole('combobox', { name: 'Models that keys may call' }).click()
   await page.getByRole('option', { name: 'svc/alpha' }).click()
