@@ -3,7 +3,7 @@
  * loopback, keep their data in a temporary folder, and die with the process however it ends.
  */
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -37,6 +37,9 @@ type SharedPostgres = { url: string; gatewayUrl: string }
 export const GIVEN_POSTGRES = 'TEST_POSTGRES'
 
 const FOLDER_PREFIX = 'svc-gateway-test-'
+/** A file system in memory, where creating and dropping a database takes a third of the time. Used if it has enough room. */
+const MEMORY = '/dev/shm'
+const MEMORY_BYTES = 6 * 1024 ** 3
 const TEMPLATE = 'svc_template'
 /** Tests may lose data in a power cut; they may not wait for disks. */
 const FAST_POSTGRES = {
@@ -49,6 +52,9 @@ const FAST_POSTGRES = {
   autovacuum: 'off',
   jit: 'off',
   max_connections: '400',
+  // Clients hash a role's password so many times for each connection.
+  scram_iterations: '1',
+  max_wal_size: '256MB',
   // In the data folder rather than in /dev/shm, where a killed server would leave it for ever.
   dynamic_shared_memory_type: 'mmap',
 }
@@ -62,6 +68,8 @@ let sharedRedis: Promise<TestServer> | undefined
 let sharedPostgres: Promise<SharedPostgres> | undefined
 let databaseCount = 0
 let databases: string[] = []
+/** Creates and drops the databases of {@link freshDatabase}. */
+let administrator: postgres.Sql | undefined
 
 /** Address of the one Redis that all tests of this process share: use keys of your own, never FLUSHALL. */
 export async function redisUrl(): Promise<string> {
@@ -76,7 +84,8 @@ export async function freshDatabase(): Promise<string> {
   gatewayAddresses.set(new URL(url).host, gatewayUrl)
   const name = `svc_test_${process.pid}_${++databaseCount}`
   databases.push(name)
-  await runStatement(url, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY FILE_COPY`)
+  administrator ??= connect(url)
+  await administrator.unsafe(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY FILE_COPY`)
   return withDatabase(url, name)
 }
 
@@ -117,17 +126,14 @@ export function asGateway(url: string): string {
  * the last test, and a worker of several after each of its files.
  */
 export async function stopStores(): Promise<void> {
+  // A server that outlives us would keep them: ten megabytes each.
+  if (givenPostgres())
+    for (const name of databases) await administrator?.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+  await administrator?.end()
   await Promise.all([...runningServers].map((server) => server.stop()))
   if (folder) await rm(await folder, { recursive: true, force: true })
-  const given = givenPostgres()
-  if (given && databases.length > 0) await dropDatabases((await given).url)
   databases = []
-  folder = sharedRedis = sharedPostgres = undefined
-}
-
-/** A server that outlives us would keep them: ten megabytes each. */
-async function dropDatabases(url: string): Promise<void> {
-  for (const name of databases) await runStatement(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+  folder = sharedRedis = sharedPostgres = administrator = undefined
 }
 
 /** The Postgres that whoever started this process has started for all of its workers. */
@@ -180,14 +186,20 @@ async function newDataDir(): Promise<string> {
 
 /** Makes this process's folder and clears away those of processes that were killed before they could. */
 async function createFolder(): Promise<string> {
-  for (const entry of await readdir(tmpdir())) {
+  const place = (await hasRoomInMemory()) ? MEMORY : tmpdir()
+  for (const entry of await readdir(place)) {
     if (!entry.startsWith(FOLDER_PREFIX)) continue
     if (isRunning(Number(entry.slice(FOLDER_PREFIX.length)))) continue
-    await rm(join(tmpdir(), entry), { recursive: true, force: true })
+    await rm(join(place, entry), { recursive: true, force: true })
   }
-  const path = join(tmpdir(), `${FOLDER_PREFIX}${process.pid}`)
+  const path = join(place, `${FOLDER_PREFIX}${process.pid}`)
   await mkdir(path, { recursive: true })
   return path
+}
+
+async function hasRoomInMemory(): Promise<boolean> {
+  const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }))
+  return bavail * bsize >= MEMORY_BYTES
 }
 
 function isRunning(pid: number): boolean {
@@ -200,8 +212,12 @@ function withDatabase(url: string, name: string): string {
   return changed.href
 }
 
+function connect(url: string): postgres.Sql {
+  return postgres(url, { max: 1, onnotice: () => undefined })
+}
+
 async function runStatement(url: string, statement: string): Promise<void> {
-  const client = postgres(url, { max: 1, onnotice: () => undefined })
+  const client = connect(url)
   try {
     await client.unsafe(statement)
   } finally {
