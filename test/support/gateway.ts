@@ -17,7 +17,7 @@ import type { AccountBalance } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { createLogger } from '@/lib/logger'
 import { nano, parseUsd } from '@/lib/money'
-import { asGateway, freshDatabase, redisUrl } from './stores'
+import { asGateway, freshDatabase, redisUrl, startRedis } from './stores'
 import { until } from './until'
 import { type Respond, type ScriptedUpstream, startUpstream } from './upstream'
 
@@ -83,10 +83,8 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   assert(loadedConfig.kind === 'loaded', 'the test configuration is sound')
   const loaded = loadCatalog(JSON.stringify(file), environment)
   assert(loaded.kind === 'loaded', `the test catalogue is sound: ${JSON.stringify(loaded)}`)
-  const stores = {
-    redisUrl: options.redisUrl ?? (await redisUrl()),
-    databaseUrl: options.databaseUrl ?? (await freshDatabase()),
-  }
+  const databaseUrl = options.databaseUrl ?? (await freshDatabase())
+  const stores = { redisUrl: options.redisUrl ?? (await redisFor(databaseUrl)), databaseUrl }
   return launch({
     config: loadedConfig.config,
     environment,
@@ -97,6 +95,25 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     upstream,
     watchesLedger: options.watchesLedger ?? false,
   })
+}
+
+/** The gateways that use the shared Redis, all on one database: they would write another database's usage records to their own. */
+let sharing: { databaseUrl: string; redisUrl: string; gateways: number } | undefined
+
+/** The shared Redis, or one of its own for a gateway on another database than those that use the shared one now. */
+async function redisFor(databaseUrl: string): Promise<string> {
+  const shared = await redisUrl()
+  sharing ??= { databaseUrl, redisUrl: shared, gateways: 0 }
+  return sharing.databaseUrl === databaseUrl ? shared : (await startRedis()).url
+}
+
+/** Notes that a gateway uses a Redis. Returns the function to call when the gateway has stopped. */
+function noteUse(url: string): () => void {
+  const use = sharing?.redisUrl === url ? sharing : undefined
+  if (use) use.gateways += 1
+  return () => {
+    if (use && --use.gateways === 0 && sharing === use) sharing = undefined
+  }
 }
 
 type StoreAddresses = { redisUrl: string; databaseUrl: string }
@@ -132,6 +149,7 @@ async function launch(options: Launch): Promise<TestGateway> {
   const apiKeys = createApiKeys(gateway.database, ledger, catalog.service)
   const credits = createCredits(gateway.database, ledger)
   const twins: TestGateway[] = []
+  const unuse = noteUse(stores.redisUrl)
   return {
     url: `http://127.0.0.1:${server.port}`,
     gateway,
@@ -168,6 +186,7 @@ async function launch(options: Launch): Promise<TestGateway> {
       await gateway.stop(0)
       await server.stop(true)
       await telemetry?.stop(1_000)
+      unuse()
       upstream.stop()
       await rm(journalFolder, { recursive: true, force: true })
       if (catalogPath !== undefined) await rm(dirname(catalogPath), { recursive: true })
