@@ -2,17 +2,17 @@ import { invalidRequest } from '@/chat/error'
 import { TEXT_BOUNDS } from '@/lib/json'
 import { inspectJson } from '@/lib/json-source/scan'
 
-/** Totals of one request's arguments so far. */
+/** Characters and values of the tool call arguments checked so far in one request. */
 export type ArgumentsRead = { chars: number; values: number }
 
-/** Checks the size of a tool call's JSON arguments; `maxChars` limits all calls together. Throws `invalid_request` for `field`. */
+/** Checks the size of a tool call's JSON arguments; `maxChars` limits all calls together. Throws `invalid_request` that names `field`. */
 export function checkArguments(text: string, field: string, read: ArgumentsRead, maxChars: number): string {
   read.chars += text.length
   if (read.chars > maxChars) {
     throw invalidRequest(`${field}: all arguments together exceed ${maxChars} characters`, field)
   }
   const { depth, values, names } = TEXT_BOUNDS
-  // A level of nesting needs two brackets, and a value two characters, so short texts can't exceed the limits.
+  // A short text can't exceed the limits: each level of nesting takes two brackets, and each value two characters.
   if (text.length <= 2 * depth && read.chars <= 2 * values) return text
   const found = inspectJson(text, TEXT_BOUNDS)
   read.values += found.values

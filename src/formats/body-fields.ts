@@ -8,7 +8,7 @@ import type { InsideVerdict, NestedFields } from './nested-fields'
 /**
  * `hub`: the hub contains the field, and its cost is known. `passed`: the field costs nothing beyond the answer's tokens. `values`: like
  * `passed`, but only with these values. `kept`: the field asks the provider to store the request; only a value that refuses storage is
- * passed on. `unpriced`: may cost more than the usage reports, or read unseen data; `code` is for clients that know an alternative.
+ * passed on. `unpriced`: may cost more than the usage reports, or read data that the gateway can't see; `code`: an error code for clients.
  */
 type FieldRule =
   | ({ kind: 'hub' } & Across & { isOurs?: true; isNative?: true })
@@ -18,9 +18,9 @@ type FieldRule =
   | { kind: 'unpriced'; because: string; code?: string }
 
 /**
- * `bound`: it constrains the answer, so it is not omitted without consent. `carriedBy`: other formats that can express it, in streams only
- * if `inStreams`; `word`: the only value in a list that constrains the answer. `isOurs`: a hub field that the gateway itself uses.
- * `isNative`: a hub field that only the format's own providers use.
+ * `bound`: it constrains the answer, so it is not omitted without consent. `carriedBy`: other formats that can express it, in whole
+ * answers, and in streams only if `inStreams`; `word`: the only value in a list that constrains the answer. `isOurs`: a hub field that the
+ * gateway itself uses. `isNative`: a hub field that only the format's own providers use.
  */
 type Across = { bound?: Pick<BoundField, 'carriedBy' | 'inStreams'> & { word: string | undefined } }
 
@@ -39,9 +39,9 @@ export type RequestFields = {
   refusing: readonly Feature[]
   /** For each quirk: further features that are omitted for a provider with that quirk. */
   lackingWith: Readonly<Record<string, readonly Feature[]>>
-  /** Fields without effect on a model that lacks the capability. Missing for formats that list no fields. */
+  /** The fields that have no effect on a model without this capability. Missing for formats that list no fields. */
   needs?: Readonly<Partial<Record<'tools' | 'reasoning', readonly string[]>>>
-  /** Embeddings fields that providers get (`all`), and those among them that only the format's own support (`native`). */
+  /** Embeddings fields that providers get (`all`), and those that only providers of this format support (`native`). */
   ofEmbeddings?: { all: ReadonlySet<string>; native: readonly string[] }
 }
 
@@ -51,12 +51,12 @@ type Listed = {
   native?: readonly string[]
   /** Fields that constrain the answer, with the other formats that can express them; see {@link Across}. */
   bound?: Record<string, { carriedBy?: readonly FormatName[]; word?: string; inStreams?: true }>
-  /** Fields by the reason for passing them on. */
+  /** Fields that are passed on, grouped by the reason. */
   passed: Record<string, readonly string[]>
   values?: Record<string, { values: readonly JsonValue[]; because: string }>
-  /** Fields by the reason for treating them as `kept`. */
+  /** Fields of the kind `kept`, grouped by the reason. */
   kept?: Record<string, readonly string[]>
-  /** Fields by the reason for refusing them. */
+  /** Fields that are refused, grouped by the reason. */
   unpriced: Record<string, readonly string[]>
   codes?: Record<string, string>
 }
@@ -147,7 +147,7 @@ function asksFor(value: JsonValue | undefined, word: string | undefined): boolea
   return value !== false && value !== 0 && !isEmpty(value)
 }
 
-/** Whether a field is empty. */
+/** Whether a field's value is missing, null, or an empty text, list or object. */
 export function isEmpty(value: JsonValue | undefined): boolean {
   if (value === undefined || value === null || value === '') return true
   return typeof value === 'object' && Object.keys(value).length === 0
@@ -158,7 +158,7 @@ export function unlessEmpty<Item>(list: Item[]): Item[] | undefined {
   return list.length > 0 ? list : undefined
 }
 
-/** Joins two verdicts. */
+/** Combines the fields of two verdicts into one verdict. */
 export function joinVerdicts(one: FieldVerdict, other: FieldVerdict): FieldVerdict {
   return {
     unlisted: unlessEmpty([...(one.unlisted ?? []), ...(other.unlisted ?? [])]),
@@ -167,7 +167,7 @@ export function joinVerdicts(one: FieldVerdict, other: FieldVerdict): FieldVerdi
   }
 }
 
-/** Adds the verdict on nested fields to the body's. */
+/** Adds the verdict on nested fields to the verdict on the body's own fields. */
 export function withInside(verdict: FieldVerdict, { unlisted, bound }: InsideVerdict): FieldVerdict {
   if (unlisted.length === 0 && bound.length === 0) return verdict
   return joinVerdicts(verdict, { unlisted: [...unlisted], bound: [...bound] })
@@ -183,7 +183,7 @@ export function costsNothing(
   return rule.kind === 'values' && rule.values.has(value)
 }
 
-/** Quirk of a provider whose extra charges the operator pays: no field is refused or omitted. */
+/** Quirk of a provider that gets every field: the operator pays if a field causes extra charges. */
 export const UNPRICED_EXTRAS = 'unpriced-extras'
 
 /** Quirk of a provider that supports `cache_control` although its format does not. */

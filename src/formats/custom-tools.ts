@@ -18,7 +18,7 @@ const MAX_OPENING = 1_024
 
 const SPECIAL = /["\\]/g
 
-/** A complete escape sequence. The first half of a surrogate pair is complete once the second follows, or clearly does not. */
+/** A complete escape sequence. A surrogate pair's first half is complete when its second half or other text follows. */
 const ESCAPE = /\\(?:[^u]|u(?:d[89ab][\da-f]{2}(?:\\u[\da-f]{4}|(?=[^\\]|\\[^u]))|(?!d[89ab])[\da-f]{4}))/giy
 
 /** Control characters that models write into strings unescaped, which JSON forbids. */
@@ -29,7 +29,7 @@ export function customArguments(input: string): string {
   return JSON.stringify({ input })
 }
 
-/** The free text in the function's arguments; the whole text if it does not have that shape. */
+/** The free text in a function's arguments; the whole arguments if they have another shape. */
 export function customInput(argumentsText: string): string {
   const value = parseJson(argumentsText)
   if (isJsonObject(value) && typeof value.input === 'string') return value.input
@@ -69,7 +69,7 @@ export function createCustomInput(): CustomInput {
   return { push, end: () => (isInside ? decodeText(rest) : customInput(rest)) }
 }
 
-/** The end of the last complete character in a JSON string: its closing quote, or the start of an incomplete escape. */
+/** The position up to which a JSON string is complete: its closing quote, an incomplete escape, or the end of the text. */
 function endOfWhole(text: string): number {
   for (let at = 0; ; ) {
     SPECIAL.lastIndex = at

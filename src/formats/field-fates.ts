@@ -17,7 +17,7 @@ export type Fate = 'carried' | 'translated' | 'heeded' | 'named' | 'refused'
 
 type Speaker = Pick<Format, 'name' | 'requestFields'>
 
-/** The fate of a request field of `client`'s format at `provider`'s format. `name` is spelled as in `x-svc-left-out`. */
+/** How providers of format `provider` treat a request field of format `client`. `name` is spelled as in `x-svc-left-out`. */
 export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
   const isOwn = client.name === provider.name
   const { lacking, refusing } = provider.requestFields
@@ -27,7 +27,7 @@ export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
   if (rule?.kind === 'unpriced' || (rule?.kind === 'values' && !rule.bound)) return 'refused'
   if (rule?.kind === 'kept') return 'named'
   if (rule?.kind === 'hub' && rule.isOurs) return 'heeded'
-  // Most services of the format refuse the field, so it is omitted unless the catalogue says otherwise.
+  // Most services of the format refuse `cache_control`, so it is omitted unless the catalogue says otherwise.
   if (isOwn) return name === CACHE_CONTROL_FIELD && lacking.includes('cacheHints') ? 'named' : 'carried'
   if (rule?.bound) return rule.bound.carriedBy.has(provider.name) ? 'translated' : 'refused'
   if (rule?.kind === 'passed') return 'named'
@@ -37,7 +37,7 @@ export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
   return lacking.some((feature) => spelling[feature]?.includes(name)) ? 'named' : 'translated'
 }
 
-/** Whether a refused field is omitted instead if the caller accepts losses (`svc.lossy`). */
+/** Whether a field that would be refused is omitted if the caller accepts losses (`svc.lossy`). */
 export function yieldsToLoss(name: string, client: Speaker): boolean {
   if (client.requestFields.nested.losses.get(name)?.isBound) return true
   const rule = ruleOf(name, client.requestFields.tables)
@@ -58,7 +58,7 @@ export function listFields(client: Speaker): string[] {
   return [...new Set([...listed, ...Object.values(spelling).flat(), ...nested.losses.keys()])]
 }
 
-/** The fate of a nested field at a provider of another format. */
+/** How a provider of another format treats a nested field. */
 function fateOfNested({ carriedBy, isBound }: NestedLoss, provider: Speaker): Fate {
   if (carriedBy.has(provider.name)) return 'translated'
   return isBound ? 'refused' : 'named'

@@ -17,9 +17,9 @@ import type { MediaCalls } from './media-call'
 import type { Repair } from './repairs'
 
 export type RequestLine = {
-  /** The model id from the path, for formats that have it there (generate-content). */
+  /** The model id, for formats whose path contains it (generate-content). */
   model?: string
-  /** Whether the path requests a stream, for formats that have this there (generate-content). */
+  /** Whether a stream is requested, for formats whose path says so (generate-content). */
   stream?: boolean
 }
 
@@ -28,19 +28,19 @@ export type TargetTraits = {
   model: string
   /** The model's maximum of output tokens; sent if the format requires a limit and the caller set none. */
   maxOutputTokens: number
-  /** Names of deviations; each encoder documents those it supports. */
+  /** Names of the provider's deviations; `QUIRKS` of each format lists those that it supports. */
   quirks: ReadonlySet<string>
   /** The account of the request. Names that callers choose are made unique per account before they are sent to a provider. */
   accountId: string
-  /** The allowed uses of each provider-run tool, as covered by the hold. */
+  /** Maximum uses of each provider-run tool; the hold covers this number. */
   toolLimits?: ReadonlyMap<string, number>
   /** Provider-run tools to omit, given by their place in the body. */
   untakenTools?: ReadonlySet<string>
-  /** Fields beyond the format's list that the catalogue allows to be sent. */
+  /** Fields that are not in the format's list, but that the catalogue allows to be sent. */
   passFields?: ReadonlySet<string>
   /** Beta features that may be requested; undefined: the default ones. See {@link Protocol}. */
   betas?: ReadonlySet<string> | undefined
-  /** The provider's own name of a beta feature; undefined if it is not supported. Missing if all are accepted by name. */
+  /** The provider's own name of a beta feature; undefined if it is not supported. Missing if the provider accepts the callers' names. */
   takenBeta?: ((beta: Beta) => string | undefined) | undefined
   /** Betas that the provider refused for this request, by the caller's names. */
   refusedBetas?: ReadonlySet<string> | undefined
@@ -67,7 +67,7 @@ export type AnswerContext = {
   wantsFunctionCall?: boolean
   /** generate-content: the object field that contains the answer, if the caller wants a bare value. */
   answerField?: string
-  /** The caller's names and kinds of tools, by the hub's names; missing if all are functions with the same names. */
+  /** Name and kind of each tool as the caller sent it, by its name in the hub. Missing if all are functions and keep their names. */
   toolOrigins?: ReadonlyMap<string, ToolOrigin>
   /** responses: request fields that the answer repeats. */
   answerEcho?: JsonObject
@@ -78,11 +78,11 @@ export type AnswerContext = {
   estimatedInputTokens: number
 }
 
-/** Fields other than texts that may differ between a stream's events without changing their meaning. */
+/** Fields that are no texts, and that may differ between a stream's events without changing their meaning. */
 export type RunningFields = {
-  /** Strings of an event that are ignored. */
+  /** String fields of an event that are ignored. */
   padding: readonly string[]
-  /** Integers of an event that only number the events. */
+  /** Integer fields of an event that only number the events. */
   numbering?: readonly string[]
   usageField: string
   /** Names of counts inside the usage, at any depth. */
@@ -154,7 +154,7 @@ export interface PassingStream {
   ending(isTerminated: boolean): Frame[]
 }
 
-/** The changes to an answer in the same format. All other bytes stay, if the answer has the published shape. */
+/** The changes to request and answer if caller and provider use one format. If an answer has the published shape, its other bytes stay. */
 export interface PassThrough {
   /** Whether the answer gets the gateway's id instead of the provider's. */
   readonly namesAnswer?: true
@@ -233,14 +233,14 @@ export interface Format {
   readonly recognition: Recognition
   readonly endpoint: Endpoint
   readonly toolNames: ToolNameRule
-  /** The fields of a request, and their treatment at this and other formats. */
+  /** The fields of a request, and how this and other formats treat them. */
   readonly requestFields: RequestFields
   /** Provider-run tools that may have a price, by the catalogue's names. */
   readonly serverTools: readonly string[]
   readonly modelListing?: ModelListing
   /** The header in which clients look for the request's id; missing if that is `x-request-id`, which all answers have. */
   readonly requestIdHeader?: string
-  /** The items of a request to store, since later requests may refer to them; undefined if there are none. */
+  /** The items of a request to store, since later requests may refer to them; undefined if they are too large. */
   readonly keptItems?: (items: readonly JsonObject[]) => JsonObject[] | undefined
   /** Missing for formats without embeddings. */
   readonly embeddings?: Embeddings
@@ -254,7 +254,7 @@ export interface Format {
   readProtocol?(headers: Headers, body: JsonObject): Protocol | undefined
   /** Throws a GatewayError `invalid_request` if an omission would change the meaning. */
   encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest
-  /** Maximum growth of schemas that have `bytes`, for a provider with these quirks; missing if schemas are sent unchanged. */
+  /** Maximum bytes by which schemas of `bytes` can grow, for a provider with these quirks; missing if schemas are sent unchanged. */
   grownSchemas?(bytes: number, quirks: ReadonlySet<string>): number
   /** Undefined if `body` is not an answer of this format (an error in a 200, HTML, another shape). */
   decodeResponse(body: JsonValue): ChatResponse | undefined
@@ -268,7 +268,7 @@ export interface Format {
   decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError
   /** The body without proofs of reasoning, for a provider that refused them; undefined if it has none. */
   withoutProofs?(body: JsonObject): JsonObject | undefined
-  /** Decodes this format's usage object into classes; undefined if it is not usable. */
+  /** Splits this format's usage object into token counts by kind (input, output, cached); undefined if it can't be used. */
   decodeUsage(usage: JsonValue | undefined): Usage | undefined
   readonly costPlace: CostPlace
   readonly passThrough: PassThrough

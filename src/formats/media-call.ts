@@ -23,9 +23,9 @@ export type MediaRequest = {
   inputTokens?: { most: number; likely: number }
   /** Number of requested answers, each with at most the model's maximum of output tokens. Missing: one. */
   answers?: number
-  /** The kind of all output tokens, if they have a price of their own. */
+  /** The kind of all output tokens, if that kind has its own price. */
   outputTokensAre?: Billable
-  /** Maximum units other than tokens, and maximum input tokens that have their own price. */
+  /** Maximum number of units that are not tokens, and of input tokens with their own price, such as image tokens. */
   most: readonly UnitCount[]
   /** Units charged if the provider states no usage. Missing: the input part of `most`. */
   likely?: readonly UnitCount[]
@@ -50,7 +50,7 @@ export interface MediaCalls {
 /** A target's properties in the catalogue. */
 export type MediaTraits = {
   model: string
-  /** The foundation model, if the name doesn't contain it. */
+  /** The name of the foundation model, if `model` doesn't contain it. */
   family?: string | undefined
   quirks: ReadonlySet<string>
   passFields: ReadonlySet<string>
@@ -76,7 +76,7 @@ export interface MediaReader {
   readonly contentType: string
   /** Whether the client can get an error as an event; otherwise its connection is closed. */
   readonly isEvents: boolean
-  /** Whether only parts with a usage are answers: a stream that breaks before one is free. Missing: everything is. */
+  /** Whether a stream that breaks before it states a usage is free. Missing: all relayed parts are charged. */
   readonly isFreeUntilUsage?: true
   push(bytes: Uint8Array): MediaPiece
   /** The last part, after the provider closed the stream. `isWhole`: whether the answer is complete. */
@@ -89,8 +89,8 @@ export interface MediaReader {
 export interface MediaCall {
   /** Throws a GatewayError `invalid_request` if the provider doesn't support the request. */
   encode(traits: MediaTraits): MediaBody | Promise<MediaBody>
-  /** Undefined if `bytes` is not an answer to such a call. */
+  /** Undefined if `bytes` is not an answer to this kind of call. */
   decode(bytes: Uint8Array<ArrayBuffer>, contentType: string, traits: MediaTraits): MediaAnswer | undefined
-  /** The reader for a streamed answer of this content type; undefined if the answer is read as a whole. Missing: every answer is. */
+  /** The reader for a streamed answer of this content type; undefined: it is read whole. Missing: every answer is read whole. */
   read?(contentType: string, traits: MediaTraits): MediaReader | undefined
 }

@@ -1,4 +1,4 @@
-/** The allow-list of nested fields in bodies. Others are omitted and reported. Also states which fields other formats lack. */
+/** The allow-list of nested fields in bodies; other fields are omitted and reported. Also states which fields other formats lack. */
 import type { FormatName } from '@/chat/format-name'
 import type { BoundField } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue, rawJson } from '@/lib/json'
@@ -11,7 +11,7 @@ export type NestedLoss = { carriedBy: ReadonlySet<FormatName>; isBound: boolean;
 
 /**
  * The fields of an object (or of each object in a list). `own`: allowed names (any if missing); `inside`: fields with nested fields;
- * `losses`: fields that some formats lack; `bounds`: such fields that constrain the answer.
+ * `losses`: fields that some formats lack; `bounds`: those of them that constrain the answer.
  */
 export type FieldTree = {
   own?: ReadonlySet<string>
@@ -46,7 +46,7 @@ export function lostExcept(carriedBy: readonly FormatName[], says: Says = isStat
   return { carriedBy: new Set(carriedBy), isBound: false, says }
 }
 
-/** A field that is omitted and reported at all other formats. */
+/** A field that every other format lacks: it is omitted and reported. */
 export const LOST: NestedLoss = lostExcept([])
 
 /** A field that constrains the answer and that no other format has. */
@@ -159,7 +159,7 @@ export function leaveOutInside(own: JsonObject, paths: readonly string[], tree: 
 
 type Leaving = { left: ReadonlySet<string>; nameOf: NameOf }
 
-/** With fromEntries, a field named `__proto__` becomes an own property. */
+/** With `Object.fromEntries`, even `__proto__` becomes an own property; an assignment would change the prototype. */
 function without(
   value: JsonValue | undefined,
   tree: FieldTree,

@@ -24,7 +24,7 @@ import { asWritten } from '@/lib/json-source/as-written'
 import type { EncodedError, ModelListEndpoint, TargetTraits } from './format'
 import { audioFormat } from './media'
 
-/** The models come in one response: as `data` of an object, at Together as an array. */
+/** The list of models comes in one response: in an object's `data`, or (at Together) as an array. */
 export const MODEL_LIST: ModelListEndpoint = {
   url: ({ baseUrl }) => `${baseUrl}/models`,
   readPage(json) {
@@ -59,7 +59,7 @@ const WORDS_OF_KIND: Record<ErrorKind, Words> = {
   client_gone: { type: 'invalid_request_error', code: null },
 }
 
-/** The error as status, body and headers. */
+/** Encodes an error as status, body and headers. */
 export function encodeError(error: GatewayError, requestId: string): EncodedError {
   return {
     status: error.status,
@@ -161,7 +161,7 @@ function shown(value: string): string {
   return JSON.stringify(value.slice(0, MAX_SHOWN_CHARS))
 }
 
-/** No provider accepts more than 64 characters. */
+/** Length of our cache keys; no provider accepts more than 64 characters. */
 const KEY_CHARS = 40
 
 /**
@@ -179,13 +179,13 @@ export function cacheKeyOf(
   return sha256Hex(`${accountId}\n${given ?? ''}`).slice(0, KEY_CHARS)
 }
 
-/** Arguments from the wire as JSON text; some senders use an object instead. */
+/** Arguments from the wire as JSON text; some clients and providers send an object instead. */
 export function decodeArguments(given: JsonValue | undefined): string {
   if (typeof given === 'string') return given
   return isJsonObject(given) ? JSON.stringify(asWritten(given)) : ''
 }
 
-/** Arguments for the wire: without any, `{}`, because clients and providers parse the text. */
+/** Arguments for the wire; `{}` if there are none, because clients and providers parse the text. */
 export function encodeArguments(text: string): string {
   return text.trim() === '' ? '{}' : text
 }
@@ -199,7 +199,7 @@ export function fitToolId(id: string, accepted: RegExp, keptChars: number): stri
   return `${kept}_${sha256Hex(id).slice(0, DIGEST_CHARS)}`
 }
 
-/** Returns a function that encodes ids and appends a number to repeated ones. */
+/** Returns a function that encodes ids and appends a number to repeated ids. */
 export function createNumberedIds(encodeToolId: (id: string) => string): (id: string) => string {
   const occurrences = new Map<string, number>()
   return (id) => {

@@ -8,7 +8,7 @@ import { formatDataUrl } from './media'
 
 export const PICTURE_EVENTS = 'text/event-stream'
 
-/** A finished picture as an entry of `data`, in the requested packing. */
+/** A finished picture as an entry of `data`, as a URL or as base64, as requested. */
 export function pictureEntry(mediaType: string, data: string, { packing }: PictureRequest): JsonObject {
   return packing === 'url' ? { url: formatDataUrl(mediaType, data) } : { b64_json: data }
 }
@@ -28,7 +28,7 @@ export function writePictures(
   return { body: events.join(''), contentType: PICTURE_EVENTS }
 }
 
-/** The usage of an answer, for a provider of another format. */
+/** The usage object of a picture answer whose provider has another format. */
 export function encodePictureUsage(usage: Usage): JsonObject {
   const input = inputTokens(usage)
   const { output, units } = usage

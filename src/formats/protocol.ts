@@ -64,8 +64,8 @@ export function betasRefused({ betas }: Protocol, words: string, traits: BetaTra
 const ABOUT_BETAS = /\binvalid beta flag|\banthropic[-_]beta\b/i
 
 /**
- * Whether a beta is sent. A refused beta is not. A beta that the catalogue lists, with or without date, is sent. Other betas are sent if
- * prices cover them and the cloud supports them.
+ * Whether a beta is sent. A beta that the provider refused is not sent. A beta that the catalogue lists, with or without date, is sent.
+ * Other betas are sent if prices cover them and the cloud supports them.
  */
 function isAskedFor(beta: Beta, traits: BetaTraits): boolean {
   const { quirks, passFields, betas, toolPrices, takenBeta, refusedBetas } = traits

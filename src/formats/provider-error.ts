@@ -1,7 +1,7 @@
-/** Classifies provider errors of all formats, by status and text: servers imitate each other. Only this file reads error texts. */
+/** Classifies provider errors of all formats by status and text: servers copy each other's errors. Only this file reads error texts. */
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
 
-/** The status assumed for an error without one, inside a stream that began with 200. */
+/** The status assumed for an error without a status, inside a stream that began with 200. */
 export const UNSTATED_STATUS = 502
 
 /** Error codes that always concern our key or account, whatever the status. */
@@ -39,7 +39,7 @@ const FILTERED =
 const FOREIGN_PROOF =
   /^invalid_encrypted_content$|invalid `?signature`? in `?(?:redacted_)?thinking`?|(?:corrupted|invalid) thought[ _]signature|thought[ _]signature is (?:not valid|invalid)|encrypted[ _]content\b.{0,80}\b(?:could not be (?:verified|decrypted|parsed)|not issued to this caller)/i
 
-/** Texts by which a provider blames the prompt's length for its own fault. */
+/** Texts of server errors (5xx) that name the prompt's length as the cause. */
 const LENGTH_AS_CAUSE = /context[ _-]?(?:length|window)|prompt is too long|input token count/i
 
 /** Classifies a provider's error. */

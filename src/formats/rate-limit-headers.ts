@@ -17,7 +17,7 @@ export function commonRateLimitHeaders({ requests, tokens }: RateLimits): Record
   return headers
 }
 
-/** Like `6ms`, `1.2s` and `1m30s`. */
+/** Formats a duration like `6ms`, `1.2s` or `1m30s`. */
 function formatDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${milliseconds}ms`
   if (milliseconds < 60_000) return `${milliseconds / 1000}s`

@@ -1,4 +1,4 @@
-/** Repairs of passed-through answers, counted per provider, named after the field; `event` is the line with an event's name in a stream. */
+/** Names of the repairs of passed-through answers, counted per provider: the repaired field, or `event` for an event's name line. */
 export const REPAIRS = [
   'annotations',
   'arguments',

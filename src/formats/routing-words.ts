@@ -68,7 +68,7 @@ export function namedModel({ model, models }: JsonObject): JsonValue | undefined
   return model ?? (Array.isArray(models) ? models[0] : undefined)
 }
 
-/** The body, for the check of its fields, with the model that it names. */
+/** The body with the model that it names as `model`, so that its fields can be checked. */
 export function withNamedModel(body: JsonObject): JsonObject {
   const named = body.model === undefined || body.model === null ? namedModel(body) : undefined
   return named === undefined ? body : { ...body, model: named }

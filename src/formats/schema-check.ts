@@ -37,7 +37,7 @@ function explain(error: ValueError, prefix: string, words: SchemaWords): Gateway
   return invalidRequest(`${path || 'the body'} ${rule(specific, words)}`, path || undefined)
 }
 
-/** A union's own error is unspecific; the error inside the variant that was meant is better. */
+/** The most useful error: for a union, the error inside the variant that was meant. */
 function mostSpecific(error: ValueError, words: SchemaWords): ValueError {
   if (error.type !== ValueErrorType.Union) return error
   const variants: TSchema[] = error.schema.anyOf
@@ -100,7 +100,7 @@ export function createRequestCheck<Schema extends TSchema>(schema: Schema): (bod
   }
 }
 
-/** A union's own error is unspecific; the error inside the variant that was meant is better. */
+/** The most useful error: for a union, the error inside the variant that was meant. */
 function innermost(error: ValueError): ValueError {
   if (error.type !== ValueErrorType.Union) return error
   for (const variant of error.errors) {

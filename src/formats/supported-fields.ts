@@ -3,7 +3,7 @@ import { UNPRICED_EXTRAS } from './body-fields'
 import { type Fate, fateOf } from './field-fates'
 import type { Format } from './format'
 
-/** A provider that serves the model. `capabilities` are the model's; `sellsTools`: it has prices for provider-run tools. */
+/** A provider that serves the model. `capabilities` are the model's; `sellsTools`: the model has prices for provider-run tools. */
 export type Serving = {
   provider: Format
   quirks: ReadonlySet<string>
@@ -13,7 +13,7 @@ export type Serving = {
 
 const CONVERSATION = ['model', 'messages', 'input']
 
-/** The fields of a `client` body that no provider of the model omits, and not all of them refuse. */
+/** The fields of a `client` body that no provider of the model omits, and that at least one provider doesn't refuse. */
 export function supportedFields(client: Format, servings: readonly Serving[]): string[] {
   const names = [...(client.requestFields.tables['']?.keys() ?? [])]
   return names.filter((name) => !CONVERSATION.includes(name) && isSupported(name, client, servings))

@@ -1,7 +1,7 @@
 import { tokensOf, type UnitCount } from '@/chat/units'
 import type { JsonObject } from '@/lib/json'
 
-/** The fields of a usage's details for tokens of sounds and pictures, as chat-completions and responses name them; none without such. */
+/** The counts of audio and image tokens for the usage details of chat-completions and responses; zero counts are omitted. */
 export function mediaDetails(units: readonly UnitCount[], side: 'input' | 'output'): JsonObject {
   const [audio, image] = [tokensOf(units, `${side}_audio`), tokensOf(units, `${side}_image`)]
   return { ...(audio > 0 && { audio_tokens: audio }), ...(image > 0 && { image_tokens: image }) }

@@ -5,7 +5,7 @@ import type { ChatResponse } from '@/chat/response'
 import { sha256Hex } from '@/lib/ids'
 import type { Format, StreamDecoder, ToolNameRule } from './format'
 
-/** The request for the provider, and the caller's names by the provider's. */
+/** The request for the provider, and the caller's tool names by the provider's tool names. */
 type FittedRequest = { request: ChatRequest; callerNames: ReadonlyMap<string, string> }
 
 /** Undefined if all names are accepted; then nothing is copied. */
@@ -43,7 +43,7 @@ type NameOf = (name: string) => string
 const ILLEGAL_CHARACTERS = /[^A-Za-z0-9_-]/g
 const DIGEST_CHARS = 8
 
-/** The start of the name and a digest of all of it; `more` varies the digest. */
+/** The start of the name and a digest of the whole name; `more` varies the digest. */
 function shorten(name: string, { accepted, maxChars }: ToolNameRule, more: number): string {
   const digest = sha256Hex(more === 0 ? name : `${name}#${more}`).slice(0, DIGEST_CHARS)
   const kept = name.replace(ILLEGAL_CHARACTERS, '_').slice(0, maxChars - DIGEST_CHARS - 2)
@@ -51,7 +51,7 @@ function shorten(name: string, { accepted, maxChars }: ToolNameRule, more: numbe
   return accepted.test(fitted) ? fitted : `_${fitted}`
 }
 
-/** Names of tools come first, so that later calls don't change their replacements. */
+/** All tool names of a request. Names of `tools` come first, so that later calls don't change their replacements. */
 function namesOf({ tools, toolChoice, turns }: ChatRequest): Set<string> {
   const names = new Set(tools.map(({ name }) => name))
   if (toolChoice?.type === 'tool') names.add(toolChoice.name)

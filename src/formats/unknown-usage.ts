@@ -6,7 +6,7 @@ const TOKENS = /(?:_tokens|_token_count|TokenCount)$/
 const MAX_NAMES = 8
 const MAX_NAME_CHARS = 64
 
-/** Finds non-zero token classes of a usage that are not in `known`, since they have no price. `details`: objects with further classes. */
+/** Finds non-zero token counts of a usage whose names are not in `known`: they have no price. `details`: objects with further counts. */
 export function createUnknownUsageSearch(
   known: readonly string[],
   details: Record<string, readonly string[]> = {},

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 const TYPE = 'url_citation'
 
-/** The sources among `annotations`; other kinds name files at the provider. */
+/** The sources among `annotations`; other kinds of annotations name files at the provider. */
 export function decodeAnnotations(annotations: JsonValue | undefined): Source[] {
   if (!Array.isArray(annotations)) return []
   return annotations.flatMap((annotation) => {

@@ -34,14 +34,14 @@ function isFloat(value: JsonValue): boolean {
   return typeof value === 'number' && Number.isFinite(Math.fround(value))
 }
 
-/** The exponent bits of a 32-bit float. If all are set, it is infinity or NaN. */
+/** The exponent bits of a 32-bit float. If all are set, the float is infinity or NaN. */
 const NO_NUMBER = 0x7f80_0000
 
 /** Whether `text` is base64 (padded or not) of finite numbers. There may be millions of numbers, so the loop calls no functions. */
 function isPacked(text: string): boolean {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length === 0 || bytes.length % BYTES_PER_NUMBER !== 0) return false
-  // The decoder ignores invalid characters.
+  // The decoder ignores invalid characters, so the text is compared with its decoded and re-encoded form.
   const padded = bytes.toString('base64')
   if (padded !== text && padded.replace(/=+$/, '') !== text) return false
   const numbers = new Uint32Array(new Uint8Array(bytes).buffer)

@@ -121,7 +121,7 @@ const TOOL = fieldTree(['type', 'function', 'custom', 'cache_control'], {
   custom: fieldTree(['name', 'description', 'format', 'cache_control']),
 })
 
-/** Videos are not part of the published format, but providers accept them with these names. */
+/** Fields of a content part. OpenAI publishes none for videos, but other providers accept `video_url`. */
 const PART = fieldTree(
   [
     ...['type', 'text', 'refusal', 'image_url', 'video_url', 'input_audio', 'file'],
@@ -161,7 +161,7 @@ const MESSAGE = fieldTree(
   },
 )
 
-/** Some services accept more than the published fields. */
+/** Names are not limited here: some services accept more fields of `response_format` than OpenAI publishes. */
 const RESPONSE_FORMAT = fieldTree(undefined, {
   json_schema: fieldTree(undefined, {}, { name: lostExcept(['responses']), description: lostExcept(['responses']) }),
 })

@@ -3,7 +3,7 @@ import type { FinishKind, FinishReason } from '@/chat/response'
 import { unlistedFinish } from '@/formats/unlisted-finish'
 import type { JsonValue } from '@/lib/json'
 
-/** OpenAI's five values, and others seen at compatible providers. */
+/** OpenAI's five values, and values of compatible providers. */
 const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
   ['stop', 'stop'],
   ['eos', 'stop'],
@@ -62,7 +62,7 @@ export function encodeFinishReason(
 
 const PUBLISHED: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call'])
 
-/** A provider's reason as one of the five published values, if its meaning is known; null if missing. */
+/** Converts a provider's reason to one of the five published values; unchanged if its meaning is unknown, null if missing. */
 export function publishedReason(given: JsonValue): string | null {
   if (typeof given !== 'string' || NO_WORDS.has(given.toLowerCase())) return null
   const kind = PUBLISHED.has(given) ? undefined : KIND_OF_WORD.get(given.toLowerCase())
@@ -71,10 +71,10 @@ export function publishedReason(given: JsonValue): string | null {
     : encodeFinishReason({ kind }, { hasToolCalls: kind === 'tool-calls', hasRefusal: false })
 }
 
-/** Kinds that are replaced if there is a tool call. */
+/** Kinds that become `tool-calls` if the answer has a tool call. */
 const OVERRULED_BY_CALLS: ReadonlySet<FinishKind> = new Set(['stop', 'stop-sequence', 'pause', 'unknown'])
 
-/** Truncated answers stay marked as such: their calls may be incomplete. */
+/** A truncated answer keeps its finish reason, since its calls may be incomplete. */
 function settleToolCalls(kind: FinishKind, hasToolCalls: boolean): FinishKind {
   if (hasToolCalls) return OVERRULED_BY_CALLS.has(kind) ? 'tool-calls' : kind
   return kind === 'tool-calls' ? 'stop' : kind

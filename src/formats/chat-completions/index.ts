@@ -1,4 +1,4 @@
-/** The chat-completions format (family 1, OpenAI style), with additions of its endpoints to the common contract. */
+/** The chat-completions format (family 1, OpenAI style), with functions that only its own endpoints need. */
 import { invalidRequest } from '@/chat/error'
 import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/chat-completions/client-side/answer-schema'
 import { decodeRequest, recognition } from '@/formats/chat-completions/client-side/decode-request'

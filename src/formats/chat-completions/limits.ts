@@ -1,4 +1,4 @@
-/** Limits of chat-completions requests, used by the schema, its messages and the docs. */
+/** Limits of chat-completions requests, used by the schema, its error messages and the documentation. */
 
 export const LIMITS = {
   messages: { minItems: 1, maxItems: 100 },
@@ -13,7 +13,7 @@ export const LIMITS = {
   temperature: { minimum: 0, maximum: 2 },
   topP: { minimum: 0, maximum: 1 },
   penalty: { minimum: -2, maximum: 2 },
-  /** Tokens, of `max_tokens` and of `max_completion_tokens`. */
+  /** Range of `max_tokens` and of `max_completion_tokens`. */
   outputTokens: { minimum: 1, maximum: 128_000 },
   choices: { minimum: 1, maximum: 16 },
   topLogprobs: { minimum: 0, maximum: 20 },

@@ -6,12 +6,12 @@ import type { JsonObject } from '@/lib/json'
 
 const OWN_FIELDS: readonly string[] = ['model', 'svc', 'fallback']
 
-/** The fields of `body` that no rule passes on. */
+/** The fields of `body` that are not in `listed` and not the gateway's own. */
 export function leftFields(body: JsonObject, listed: ReadonlySet<string>): string[] {
   return Object.keys(body).filter((field) => !listed.has(field) && !OWN_FIELDS.includes(field))
 }
 
-/** Refuses fallbacks: another model would make something else, and may be priced in another unit. */
+/** Refuses fallbacks: another model would make a different result, and may be priced in another unit. */
 export function refuseFallback({ fallback }: JsonObject): void {
   if (fallback === undefined || fallback === null || (Array.isArray(fallback) && fallback.length === 0)) return
   throw invalidRequest('fallback is not possible here: another model would make something else', 'fallback')

@@ -1,4 +1,4 @@
-/** Changes if caller and provider both use chat-completions: model name, fields for metering, repairs of non-standard shapes. */
+/** Changes to bodies if caller and provider both use chat-completions: model name, fields for metering, repairs of non-standard shapes. */
 import type { ChatRequest } from '@/chat/request'
 import { CACHE_CONTROL_FIELD, leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
@@ -107,7 +107,7 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
     return edits.length > 0 ? editJson(named, edits) : named
   }
 
-  /** Some providers send a chunk inside an array, or a whole message instead of a delta. */
+  /** Corrects chunks that some providers send inside an array, or with a whole message instead of a delta. */
   function straightened(data: string, json: JsonValue | undefined): string | undefined {
     if (Array.isArray(json)) return JSON.stringify(asWritten(json[0]))
     const moves = isJsonObject(json) ? repair.moves(json) : []

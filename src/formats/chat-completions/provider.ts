@@ -5,7 +5,7 @@ import { CACHE_KEY_QUIRK, MODEL_LIST } from '@/formats/openai'
 
 /** Deviations that encoder and pass-through support; catalogue entries name them. */
 export const QUIRKS = {
-  /** Separate callers' cached prompts by a `prompt_cache_key` per account, if they set none. */
+  /** If the caller sets no `prompt_cache_key`, send one per account, so that accounts share no cached prompts. */
   accountCacheKey: CACHE_KEY_QUIRK,
   /** Send the output limit as `max_tokens`, for services that don't know `max_completion_tokens`. */
   maxTokens: 'max_tokens',
@@ -16,7 +16,7 @@ export const QUIRKS = {
   reasoningContent: 'reasoning-content',
   /** Send reasoning of earlier turns back as `reasoning`. */
   reasoningField: 'reasoning-field',
-  /** Require a call with the value `any`. To require one tool, send only that tool. */
+  /** Send the tool choice `any` to require a call. To require one tool, send only that tool. */
   toolChoiceAny: 'tool-choice-any',
   /** Send Gemini's thought signatures in `tool_calls[].extra_content`. */
   googleExtraContent: 'google-extra-content',

@@ -27,7 +27,7 @@ export class CallRepair {
     }
   }
 
-  /** A fragment for each call without arguments, which clients would fail to parse as JSON. */
+  /** A fragment with the arguments `{}` for each call without any: clients can't parse an empty text as JSON. */
   missingArguments(hooks: PassHooks): JsonObject[] {
     const silent = this.sorter.calls.filter((call) => call.index !== undefined && !call.isCustom && !call.hasArguments)
     return silent.map((call) => {

@@ -166,7 +166,7 @@ export class StreamRepair {
     this.hasUsage ||= stated !== undefined
   }
 
-  /** The usage not yet sent to the client: the provider's own if it matches the charge. */
+  /** The usage for the stream's last chunk: the provider's own object if its counts match the charged usage. */
   private lastUsage(): JsonObject {
     const { displaced } = this
     const charged = this.hooks.charged()

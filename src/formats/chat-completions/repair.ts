@@ -1,4 +1,4 @@
-/** Corrections of complete and streamed answers that would break official clients. Null and missing count alike. */
+/** Corrections of complete and streamed answers that would break official clients. A null field counts as missing. */
 
 import type { AnswerContext, PassHooks } from '@/formats/format'
 import { formatDataUrl } from '@/formats/media'
@@ -14,7 +14,7 @@ import { decodeUsage, encodeUsage } from './usage'
 /** Records that the value at `path` must become `value` (or be removed, if undefined). `repair` names the reason. */
 export type Put = (path: JsonEdit['path'], value: JsonValue | undefined, repair: Repair) => void
 
-/** The fields of every answer and chunk; `id` is used if there is none. */
+/** Repairs the fields that every answer and chunk must have; `id` is used if there is none. */
 export function repairHead(put: Put, json: JsonObject, object: string, id: string, { created }: AnswerContext): void {
   if (typeof json.id !== 'string') put(['id'], id, 'id')
   if (json.object !== object) put(['object'], object, 'object')
@@ -27,7 +27,7 @@ function readSeconds(given: JsonValue | undefined): number | undefined {
   return Number.isSafeInteger(whole) && whole >= 0 ? whole : undefined
 }
 
-/** Mistral and others send content as parts; each part is moved to the field that clients read. */
+/** Mistral and other providers send content as parts; each part is moved to the field that clients read. */
 export function repairContent(put: Put, path: JsonEdit['path'], message: JsonObject): void {
   const { content } = message
   if (content === undefined || content === null || typeof content === 'string') return
@@ -55,7 +55,7 @@ function encodeImage(source: ImageSource): JsonObject {
   return { type: 'image_url', image_url: { url: url || '' } }
 }
 
-/** A choice's index, log probabilities and finish reason; `otherwise` is the default reason. */
+/** Repairs a choice's index, log probabilities and finish reason; `otherwise` is the default reason. */
 export function repairChoice(
   put: Put,
   path: JsonEdit['path'],
@@ -98,7 +98,7 @@ export function repairSum(put: Put, usage: JsonValue | undefined): void {
   put(['usage', 'total_tokens'], Number(usage.prompt_tokens) + Number(usage.completion_tokens), 'usage')
 }
 
-/** The repairs of an answer; without usage it gets the charged one. */
+/** Lists the edits that repair an answer. If the answer has no usage, the charged usage is added. */
 export function repairAnswer(json: JsonObject, context: AnswerContext, hooks: PassHooks): JsonEdit[] {
   const edits: JsonEdit[] = []
   const put: Put = (path, value, repair) => {

@@ -25,7 +25,7 @@ export function ownSignature(signature: Signature | undefined): { extra_content?
   return signature?.format === 'generate-content' ? extraContent(signature.value) : {}
 }
 
-/** Whether a call's `extra_content` contains a marked signature, which came from a provider of the other format. */
+/** Whether a call's `extra_content` contains a marked signature, which a generate-content provider made. */
 export function isForeignSignature(extraContent: JsonValue | undefined): boolean {
   return valueIn(extraContent)?.startsWith(MARK) ?? false
 }

@@ -8,12 +8,12 @@ export { decodeArguments, encodeArguments } from '@/formats/openai'
 const ACCEPTED_ID = /^[A-Za-z0-9_-]{1,40}$/
 const KEPT_CHARS = 27
 
-/** Creates the ids of one turn, within which they must be unique: a repeated id gets a number. */
+/** Creates the call ids of one turn. They must be unique within the turn, so a repeated id gets a number. */
 export function createToolIds(): (id: string) => string {
   return createNumberedIds((id) => fitToolId(id, ACCEPTED_ID, KEPT_CHARS))
 }
 
-/** The tool choice by `any`: if one function is required, no other tool is offered. Never changes `body`. */
+/** The body with the tool choice `any` for a required call. If one function is required, only its tool is sent. Never changes `body`. */
 export function withChoiceOfAny<Body extends JsonObject>(body: Body): Body {
   const { tool_choice: choice, tools } = body
   if (choice === 'required') return { ...body, tool_choice: 'any' }

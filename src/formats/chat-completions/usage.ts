@@ -1,4 +1,4 @@
-/** Converts token usage between chat-completions, whose prompt count includes the cache, and the five separate classes. */
+/** Converts token usage between chat-completions, whose prompt count includes the cache, and the hub's five kinds of tokens. */
 import { tokenParts } from '@/chat/units'
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import type { CostPlace } from '@/formats/format'
@@ -7,7 +7,7 @@ import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { MAX_NANO, NANO_PER_USD, type Nano, nano } from '@/lib/money'
 
-/** The usage in classes; undefined if a total is not a safe integer. Details that contradict the totals give no discount. */
+/** The usage as token counts by kind; undefined if a total is not a safe integer. Details that contradict the totals give no discount. */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined
   const prompt = readCount(usage.prompt_tokens)
@@ -131,9 +131,9 @@ function isCacheBeside(beside: number, reasoning: number, cache: number): boolea
 }
 
 /**
- * `beside`: the total minus prompt and completion; undefined without a total. Some providers only add reasoning to the total. They report
- * it (xAI: 12 + 1 + 228 = 241) or not (Gemini: 100 + 10, total 610). Such tokens count as output, so that all are paid. Without a total,
- * reasoning that exceeds the completion is added to the completion.
+ * `beside`: the total minus prompt and completion; undefined without a total. Some providers count reasoning only in the total. They also
+ * state its number (xAI: 12 + 1 + 228 = 241) or not (Gemini: 100 + 10, total 610). Such tokens count as output, so that all are paid.
+ * Without a total, reasoning that exceeds the completion is added to the completion.
  */
 function divideOutput(
   completion: number,
@@ -147,7 +147,7 @@ function divideOutput(
     : { output: completion, reasoning: 0 }
 }
 
-/** Finds tokens in classes that we don't have; some services repeat known classes under other names. */
+/** Finds kinds of tokens that have no price here. Known counts that some services repeat under other names are ignored. */
 export const findUnknownUsage = createUnknownUsageSearch(
   [
     'prompt_tokens',

@@ -31,7 +31,7 @@ export const BODY_FIELDS = fieldTable({
   },
 })
 
-/** Inside `generationConfig`. */
+/** The fields inside `generationConfig`, grouped by how the gateway treats them. */
 export const CONFIG_FIELDS = fieldTable({
   hub: [
     'temperature',
@@ -156,7 +156,7 @@ export const NESTED_FIELDS = fieldTree(undefined, {
   }),
 })
 
-/** Features that no provider of the format supports. Its service tiers differ from those of other formats. */
+/** Features that no provider of the format supports. The format's service tiers differ from other formats' tiers. */
 export const LACKING: readonly Feature[] = [
   'verbosity',
   'userId',

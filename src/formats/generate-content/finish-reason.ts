@@ -31,7 +31,7 @@ const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
   ['MISSING_THOUGHT_SIGNATURE', 'error'],
 ])
 
-/** Decodes a finish reason. Answers with calls end with STOP here; a failure's value is only used if there is no content. */
+/** Decodes a finish reason. In this format, calls end with STOP. A value for a failure only counts if there is no content. */
 export function decodeFinishReason(word: string, answer: { hasToolCalls: boolean; hasContent: boolean }): FinishReason {
   const said = KIND_OF_WORD.get(word)
   if (said === undefined) return unlistedFinish(word, answer.hasToolCalls)
@@ -44,7 +44,7 @@ export function decodeBlockReason(word: string): FinishReason {
   return { kind: 'content-filter', raw: word }
 }
 
-/** Encodes a finish reason: the provider's own value if it is one of these. */
+/** Encodes a finish reason: the provider's own value if this format has it. */
 export function encodeFinishReason(finish: FinishReason): string {
   if (finish.raw !== undefined && KIND_OF_WORD.has(finish.raw)) return finish.raw
   switch (finish.kind) {

@@ -4,7 +4,7 @@ import type { Framing } from '@/formats/format'
 /** One data line with line ends; a leading line feed may be the second half of the previous block's CRLF. */
 const PLAIN_BLOCK = /^\n?(?:data: [^\r\n]*)?[\r\n]*$/
 
-/** Events end in CRLF and have no names. No comments, because the Python library parses every line as an answer. */
+/** Events end in CRLF and have no names. The stream has no comment lines: the Python library parses every line as an answer. */
 export const framing: Framing = {
   contentType: 'text/event-stream',
   open: '',

@@ -1,4 +1,4 @@
-/** The generate-content format (family 3, Gemini style), with additions of its endpoints to the common contract. */
+/** The generate-content format (family 3, Gemini style), with functions that only its own endpoints need. */
 
 import type { Format } from '@/formats/format'
 import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/generate-content/client-side/answer-schema'

@@ -1,4 +1,4 @@
-/** Limits of generate-content requests, used by the schema, its messages and the docs. */
+/** Limits of generate-content requests, used by the schema, its error messages and the documentation. */
 
 export const LIMITS = {
   contents: { minItems: 1, maxItems: 100_000 },

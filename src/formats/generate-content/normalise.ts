@@ -1,8 +1,8 @@
-/** Normalises the spelling variants of clients (snake_case, single values for lists, null). Callers' own data stay unchanged. */
+/** Normalises the spelling variants of clients (snake_case, single values instead of lists, null). Callers' own data stay unchanged. */
 import { invalidRequest } from '@/chat/error'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** The body with known keys in camelCase, and lists where a single value stands for one. Shares unchanged parts; never changes `body`. */
+/** The body with known keys in camelCase, and lists instead of single values. Shares unchanged parts; never changes `body`. */
 export function normaliseRequest(body: JsonObject): JsonObject {
   return withLists(normaliseKeys(body, REQUEST, '') as JsonObject)
 }

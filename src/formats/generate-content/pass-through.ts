@@ -1,4 +1,4 @@
-/** Changes if caller and provider both use generate-content: names, limits, and usage if the provider sends none. */
+/** Changes to bodies if caller and provider both use generate-content: names, limits, and usage if the provider sends none. */
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
@@ -92,7 +92,7 @@ function isLast({ candidates }: JsonObject): boolean {
   return Array.isArray(candidates) && candidates.some(isFinished)
 }
 
-/** `field` is a path of one or two names; the caller may have written each in either spelling. */
+/** Removes a field. `field` is a path of one or two names, each of which the caller may have sent in snake_case. */
 function leaveOut(passed: JsonObject, field: string): void {
   const [configName, inner] = field.split('.', 2)
   if (configName !== 'generationConfig' || inner === undefined) {
@@ -123,7 +123,7 @@ function withOutputLimit(body: JsonObject, limit: number): JsonObject {
   return { ...body, [configKey]: { ...config, [limitKey]: limit } }
 }
 
-/** The key of a field in `object`, which may be in snake_case. */
+/** The caller's key for a field of `object`, in camelCase or snake_case. */
 function spelledKey(object: JsonObject, field: string): string {
   return Object.keys(object).find((key) => object[key] != null && camelCase(key) === field) ?? field
 }

@@ -6,7 +6,7 @@ import { isForeignSignature, ownSignature, SKIP_VALIDATION, signFirstCall } from
 
 /**
  * `contents` without other formats' signatures. Signatures that the gateway stored for calls are added, from `turns`, which were decoded
- * from `contents`. With the quirk `thought-signatures`, steps without a signature skip the provider's check. Never changes `contents`.
+ * from `contents`. With the quirk `thought-signatures`, steps without a signature get one that skips the check. Never changes `contents`.
  */
 export function restoreSignatures(
   contents: JsonValue | undefined,

@@ -23,11 +23,11 @@ export function listServerTools(tools: readonly object[]): ServerTool[] {
 }
 
 interface UseCounter {
-  /** Adds a candidate, or a chunk's part of one. Returns the counts so far, or undefined if unchanged. */
+  /** Counts the uses in a candidate, or in a chunk's part of it. Returns the counts so far, or undefined if unchanged. */
   read(candidate: JsonObject): ToolUses | undefined
 }
 
-/** Counts uses like the provider's bill: repeated queries once, empty ones never. Both kinds of search count. */
+/** Counts uses like the provider's bill: repeated queries once, empty ones never. Queries for pages and for images both count. */
 export function createUseCounter(): UseCounter {
   const queries = new Set<string>()
   const addresses = new Set<string>()

@@ -18,7 +18,7 @@ const MARK = 'svc.'
 const REDACTED = 'redacted.'
 /** The base64 beginning of every mark; checked first, so that ordinary signatures are not decoded. */
 const ENCODED_MARK = 'c3ZjL'
-/** Texts that replace a proof. They are not base64. */
+/** Texts that clients send instead of a proof. They are not base64. */
 const PLACEHOLDERS: ReadonlySet<string> = new Set([SKIP_VALIDATION, 'context_engineering_is_the_way_to_go'])
 
 /** Decodes `thoughtSignature`, in base64 or base64url. */
@@ -32,7 +32,7 @@ export function decodeSignature(value: string | undefined): DecodedSignature {
     : { signature: { format, value: rest } }
 }
 
-/** Encodes a proof for a client of this format: our own unchanged, a foreign one marked. */
+/** Encodes a proof for a client of this format: this format's proof unchanged, another format's proof with a mark. */
 export function encodeSignature(signature: Signature): string {
   return signature.format === OWN ? signature.value : toBase64(`${MARK}${signature.format}.${signature.value}`)
 }

@@ -7,7 +7,7 @@ export function decodeArguments(given: JsonValue | undefined): string {
   return given === undefined ? '' : JSON.stringify(asWritten(given))
 }
 
-/** Arguments as the object that this format requires. A text that is no JSON object becomes its `input`. */
+/** Arguments as the object that this format requires. A text that is no JSON object becomes the object's field `input`. */
 export function encodeArguments(text: string): JsonObject {
   if (text.trim() === '') return {}
   const value = parseAsWritten(text)

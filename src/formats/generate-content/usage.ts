@@ -7,7 +7,7 @@ import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { isFinished } from './finish-reason'
 
-/** Every chunk of a stream has the usage so far: the last is in the chunk with the finish reason, or in one with only usage. */
+/** Every chunk of a stream has the usage so far: the last is in the chunk with the finish reason, or in a later chunk with only usage. */
 export const COST_PLACE: CostPlace = {
   usagePath({ candidates, usageMetadata }) {
     if (!isJsonObject(usageMetadata)) return undefined
@@ -18,9 +18,9 @@ export const COST_PLACE: CostPlace = {
 }
 
 /**
- * Decodes `usageMetadata` into classes. Undefined without a prompt count, or if any count is not a non-negative safe integer: our own count
- * is then used. Tokens that only the total includes are output, so that all are paid. A cache count larger than the prompt is ignored, so
- * that it gives no discount.
+ * Splits `usageMetadata` into counts by kind. Undefined without a prompt count, or if any count is not a non-negative safe integer: our own
+ * count is then used. Tokens that only the total includes are output, so that all are paid. A cache count larger than the prompt is
+ * ignored, so that it gives no discount.
  */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(usage) || readCount(usage.promptTokenCount) === undefined) return undefined
@@ -115,5 +115,5 @@ const COUNTS = [
   'totalTokenCount',
 ]
 
-/** Finds tokens of `usageMetadata` in classes without a price here. Tokens that the total includes are charged as output anyway. */
+/** Finds kinds of tokens in `usageMetadata` that have no price here. If the total includes them, they are charged as output. */
 export const findUnknownUsage = createUnknownUsageSearch(COUNTS)

@@ -52,7 +52,7 @@ export const BODY_FIELDS = fieldTable({
     'somebody else’s servers and tools are called': ['mcp_servers', 'container'],
     'somebody else is charged': ['billing_policy', 'workspace_id'],
   },
-  // The libraries' tool runners recognise this code, and then send the whole conversation.
+  // At this code, the libraries' tool runners send the whole conversation instead of a `thread`.
   codes: { thread: 'thread_unsupported_request' },
 })
 
@@ -121,7 +121,7 @@ function blockFields(): FieldTree {
 
 const BLOCK = blockFields()
 
-/** A system message inside the conversation may state how long it applies, and the effort from there on. */
+/** A system message inside the conversation may state how long it applies, and the effort of the following turns. */
 const MESSAGE = fieldTree(
   ['role', 'content', 'clear_at', 'output_config'],
   { content: BLOCK, output_config: fieldTree(['effort'], {}, { effort: LOST }) },
@@ -144,7 +144,7 @@ export const NESTED_FIELDS = fieldTree(undefined, {
   output_config: OUTPUT_CONFIG,
 })
 
-/** Features that no provider of the format has. Of the service tiers, it shares only standard with other formats. */
+/** Features that no provider of the format has. Of its service tiers, other formats only have the standard one. */
 export const LACKING: readonly Feature[] = [
   'frequencyPenalty',
   'presencePenalty',

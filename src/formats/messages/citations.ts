@@ -2,7 +2,7 @@
 import { readSource, type Source } from '@/chat/sources'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** A placeholder for a provider's proof of its own search; real providers would refuse it. */
+/** Replaces the proof that a provider adds to its own search results; the format's providers would refuse this text. */
 const FOREIGN = 'svc.unsigned'
 
 /** The source in a citation of a web page; citations of request documents are ignored. */

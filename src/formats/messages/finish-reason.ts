@@ -27,7 +27,7 @@ const STOP_REASON_OF_KIND: Record<FinishKind, string> = {
   unknown: 'refusal',
 }
 
-/** Kinds that are replaced if there is a tool call. With any other kind, the call may be incomplete or unwanted. */
+/** Kinds that are replaced if the answer has a tool call or a refusal. With any other kind, a call may be incomplete or unwanted. */
 const OVERRULED_BY_CALLS: ReadonlySet<FinishKind> = new Set(['stop', 'stop-sequence', 'error', 'unknown'])
 
 /** A missing reason is a plain stop. An answer with a tool call ended for that call, whatever the provider reports. */

@@ -1,4 +1,4 @@
-/** The messages format (family 2, Anthropic style), with additions of its endpoints to the common contract. */
+/** The messages format (family 2, Anthropic style), with functions that only its own endpoints need. */
 import type { Format } from '@/formats/format'
 import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/messages/client-side/answer-schema'
 import { decodeRequest, recognition } from '@/formats/messages/client-side/decode-request'

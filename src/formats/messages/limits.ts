@@ -1,9 +1,9 @@
-/** Limits of messages requests, used by the schema, its messages and the docs. */
+/** Limits of messages requests, used by the schema, its error messages and the documentation. */
 
 /** Limits that the vendor's service states, and generous limits if it states none. */
 export const LIMITS = {
   messages: { minItems: 1, maxItems: 100_000 },
-  /** Per message. */
+  /** Content blocks of one message. */
   blocks: { maxItems: 10_000 },
   tools: { maxItems: 10_000 },
   toolNameChars: { minLength: 1, maxLength: 256 },

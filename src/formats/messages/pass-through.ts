@@ -1,4 +1,4 @@
-/** Changes if caller and provider both use messages: names, limits, unpriced features, and usage if the provider sends none. */
+/** Changes to bodies if caller and provider use messages: names, limits, unpriced features, and usage if the provider sends none. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import { relayedFields } from '@/formats/body-fields'
@@ -19,7 +19,7 @@ import { decodeUsage, encodeEstimate, encodeUsage } from './usage'
 
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
-/** Fields that the gateway handles itself, and betas, which are sent as a header instead. */
+/** Fields that are not sent: the gateway handles them itself, or sends them as a header (betas). */
 const READ_HERE = ['fallback', 'svc', ...ROUTING_FIELDS, 'betas', 'anthropic_beta'] as const
 
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k'] as const
@@ -34,7 +34,7 @@ const COMPACTION = /^compact/
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
   if (!traits.quirks.has(QUIRKS.unpricedExtras)) refuseCompaction(body)
   const copy: JsonObject = { ...relayedFields(body, BODY_FIELDS), model: traits.model }
-  // The original, because its budget is read below.
+  // The caller's original `thinking`, because its budget is read below.
   if (body.thinking !== undefined) copy.thinking = body.thinking
   for (const field of READ_HERE) if (copy[field] !== undefined) delete copy[field]
   if (traits.toolLimits) copy.tools = limitServerTools(copy.tools, traits.toolLimits) ?? []
@@ -109,7 +109,7 @@ function passResponse(text: string, json: JsonObject, { model }: AnswerContext, 
 }
 
 function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
-  /** Adds missing usage, since libraries throw at a start or end without it. */
+  /** Adds missing usage, since libraries throw at a start or end event without it. */
   function withUsage(data: string, path: string[], stated: JsonValue | undefined, fields: readonly string[]): string {
     const usage = isJsonObject(stated) ? stated : {}
     if (fields.every((field) => typeof usage[field] === 'number')) return data
@@ -128,7 +128,7 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
       if (!isJsonObject(json)) return undefined
       return textAtStart(json) ? 'content_block_delta' : textOf(json.type)
     },
-    // Errors are dropped, since the encoder sends our own; so are invalid JSON and a repeated start.
+    // Drops errors (the gateway encodes its own), invalid JSON, and a repeated start.
     event(data, json) {
       if (!isJsonObject(json) || json.type === 'error' || isJsonObject(json.error)) return undefined
       const first = textAtStart(json)

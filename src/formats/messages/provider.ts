@@ -27,7 +27,7 @@ export const QUIRKS = {
   noStrictTools: 'no-strict-tools',
   /** URLs of images and files are refused: only bytes are accepted. */
   noUrlSources: 'no-url-sources',
-  /** Passes on features without a price, such as compaction. */
+  /** Pass on features without a price, such as compaction. */
   unpricedExtras: 'unpriced-extras',
 } as const
 

@@ -1,4 +1,4 @@
-/** Removes thinking for which a provider refuses the request: thinking without this format's signature, or all after a refusal. */
+/** Removes thinking that a provider would refuse: thinking without this format's signature, or all thinking after a refusal. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { hasForeignCitations, withoutForeignCitations } from './citations'
 import { isForeignSignature } from './signature'
@@ -24,8 +24,8 @@ export function withoutProofs(body: JsonObject): JsonObject | undefined {
 }
 
 /**
- * The changes to `body`, if any: unwanted thinking is removed, and messages without other content are dropped. With a thinking budget, the
- * API requires a thought at the start of a tool loop. So thinking is switched off if the current tool loop loses it.
+ * The changes to `body`, if any: unwanted thinking is removed, and messages that contained nothing else are dropped. With a thinking
+ * budget, the API requires a thought at the start of a tool loop. So thinking is switched off if the current tool loop loses it.
  */
 function withoutThinking({ messages, thinking }: JsonObject, isUnwanted: IsUnwanted): JsonObject | undefined {
   if (!Array.isArray(messages) || !messages.some((message) => blocksOf(message).some(isUnwanted))) return undefined

@@ -10,7 +10,7 @@ export const BUDGET_OF_EFFORT: Record<Exclude<Effort, 'none'>, number> = {
   max: 65_536,
 }
 
-/** The effort for an effort or budget; undefined if the model decides. The format's lowest effort is `low`. */
+/** The effort to send, from the caller's effort or budget; undefined if the model decides. The format's lowest effort is `low`. */
 export function effortFor({ effort, budgetTokens }: Reasoning): string | undefined {
   if (effort) return effort === 'minimal' ? 'low' : effort
   if (budgetTokens === undefined || budgetTokens < 0) return undefined

@@ -26,7 +26,7 @@ function parseObject(text: string): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined
 }
 
-/** Valid ids in messages: letters, digits, `_` and `-`, unique where the API requires it. */
+/** Tool call ids that the API accepts: letters, digits, `_` and `-`. */
 const LEGAL = /^[a-zA-Z0-9_-]+$/
 const ILLEGAL_CHARACTERS = /[^a-zA-Z0-9_-]/g
 const MAX_CHARS = 128
@@ -40,7 +40,7 @@ function encodeToolId(id: string): string {
   return `${clean || 'toolu'}_${sha256Hex(id).slice(0, DIGEST_CHARS)}`
 }
 
-/** Returns a valid id for each call; a repeated id gets a new one. Constant time per call. */
+/** Returns a valid id for each call; a repeated id gets a new id. Constant time per call. */
 export function createToolIds(): (id: string) => string {
   const used = new Set<string>()
   const counts = new Map<string, number>()

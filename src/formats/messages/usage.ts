@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 /** Larger counts are invalid: no model reads or writes so much in one request. */
 const MAX_TOKENS = 1_000_000_000
 
-/** The cost belongs into the last usage. The first usage of a stream is a field of `message`, so this path does not match it. */
+/** The cost is added to the last usage. The first usage of a stream is a field of `message`, so this path does not match it. */
 export const COST_PLACE: CostPlace = {
   usagePath: ({ usage }) => (isJsonObject(usage) ? ['usage'] : undefined),
   parts: { input: 'upstream_inference_input_cost', output: 'upstream_inference_output_cost' },
@@ -27,7 +27,7 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   return { uncached, cacheRead, ...cacheWrite, output, reasoning: Math.min(thinking, output) }
 }
 
-/** If the total and its parts differ, the total counts. The rest is a 5m write, or a 1h write if only 1h was written. */
+/** Cache writes by lifetime. Tokens of the total that no part includes count as 5m, or as 1h if only 1h writes are stated. */
 function decodeCacheWrite(
   usage: JsonObject,
 ): Pick<Usage, 'cacheWrite5m' | 'cacheWrite1h' | 'areWritesSplit'> | undefined {
@@ -47,7 +47,7 @@ function count(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS ? Math.abs(Math.ceil(value)) : undefined
 }
 
-/** A missing count is zero; a present one must be valid. */
+/** A missing count is zero; a present count must be valid. */
 function optionalCount(value: JsonValue | undefined): number | undefined {
   return value === undefined || value === null ? 0 : count(value)
 }
@@ -108,7 +108,7 @@ export function estimatedUsage(inputTokens: number): Usage {
   return { ...ZERO_USAGE, uncached: inputTokens }
 }
 
-/** Finds tokens of a usage object in classes that we don't have. */
+/** Finds kinds of tokens in a usage object that have no price here. */
 export const findUnknownUsage = createUnknownUsageSearch(
   ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'],
   {

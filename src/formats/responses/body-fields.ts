@@ -83,7 +83,7 @@ const TOOL = fieldTree(
   ],
   {
     function: fieldTree(['name', 'description', 'parameters', 'strict']),
-    // Without the memory size, since larger containers cost more.
+    // The memory size is not listed, since larger containers cost more.
     container: fieldTree(['type', 'file_ids', 'network_policy']),
     user_location: fieldTree(['type', 'city', 'country', 'region', 'timezone']),
   },
@@ -95,7 +95,7 @@ const TOOL = fieldTree(
   },
 )
 
-/** Parts of messages by caller or model, and of tool results. */
+/** Parts of the caller's and the model's messages, and of tool results. */
 const PART = fieldTree(
   [
     ...[

@@ -8,7 +8,7 @@ export type Ending = { status: 'completed' | 'incomplete' | 'failed'; incomplete
 
 type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 
-/** Known values of `incomplete_details.reason`. A missing one means the length. */
+/** Known values of `incomplete_details.reason`. A missing reason means the output limit. */
 const KIND_OF_REASON: ReadonlyMap<string, FinishKind> = new Map([
   ['max_output_tokens', 'length'],
   ['max_tokens', 'length'],

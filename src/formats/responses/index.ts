@@ -1,4 +1,4 @@
-/** The responses format (family 4, OpenAI's Responses), with additions of its endpoints to the common contract. */
+/** The responses format (family 4, OpenAI's Responses), with functions that only its own endpoints need. */
 import type { Format } from '@/formats/format'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
 import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/responses/client-side/answer-schema'

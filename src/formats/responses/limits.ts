@@ -1,4 +1,4 @@
-/** Limits of responses requests, used by the schema, its messages and the docs. */
+/** Limits of responses requests, used by the schema, its error messages and the documentation. */
 
 /** Limits that OpenAI's service states, and generous limits if it states none. */
 export const LIMITS = {
@@ -17,7 +17,7 @@ export const LIMITS = {
   temperature: { minimum: 0, maximum: 2 },
   topP: { minimum: 0, maximum: 1 },
   topLogprobs: { minimum: 0, maximum: 20 },
-  /** Limit of `max_output_tokens`. The service states no maximum; the model's own limit applies below this. */
+  /** Limit of `max_output_tokens`. The service states no maximum; the model's own, lower limit also applies. */
   outputTokens: { minimum: 1, maximum: 1_000_000 },
   toolCalls: { minimum: 1, maximum: 1_000_000 },
   metadataPairs: { maxProperties: 16 },

@@ -1,4 +1,4 @@
-/** Changes if caller and provider both use responses. Items keep their provider's ids; the answer gets the gateway's id. */
+/** Changes to bodies if caller and provider both use responses. Items keep their provider's ids; the answer gets the gateway's id. */
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
@@ -63,7 +63,7 @@ function passRequest(body: JsonObject, decoded: ChatRequest, traits: TargetTrait
   return own
 }
 
-/** Tools may be in the request's own list and in items that add some. */
+/** Removes tools from the request's list and from items that add tools. */
 function leaveOutTools(own: JsonObject, untaken: ReadonlySet<string>): void {
   own.tools = withoutTools(own.tools, 'tools', untaken)
   if (!Array.isArray(own.input)) return

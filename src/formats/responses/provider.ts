@@ -4,7 +4,7 @@ import type { Endpoint } from '@/formats/format'
 import { CACHE_KEY_QUIRK, MODEL_LIST } from '@/formats/openai'
 
 export const QUIRKS = {
-  /** Separate callers' cached prompts by a `prompt_cache_key` per account, if they set none. */
+  /** If the caller sets no `prompt_cache_key`, send one per account, so that accounts share no cached prompts. */
   accountCacheKey: CACHE_KEY_QUIRK,
   /** The model does not think: omit `reasoning` and the request for encrypted reasoning, which it refuses. */
   noReasoning: 'no-reasoning',

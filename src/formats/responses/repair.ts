@@ -1,4 +1,4 @@
-/** Corrections of other providers' responses that would break official clients. */
+/** Corrects providers' responses that would break OpenAI's official clients. */
 
 import type { AnswerContext, PassHooks } from '@/formats/format'
 import type { Repair } from '@/formats/repairs'
@@ -9,7 +9,7 @@ import { editJson, type JsonEdit } from '@/lib/json-splice'
 import { decodeArguments, encodeArguments } from './tool-calls'
 import { decodeUsage, encodeUsage } from './usage'
 
-/** Fields that repeat the request. The gateway sets the caller's values, since the provider may have got others. */
+/** Fields that repeat the request. The gateway sets the caller's values, since the provider may have got other values. */
 const ECHOED = [
   'store',
   'previous_response_id',
@@ -59,7 +59,7 @@ export function repairHead(
   if (typeof json.created_at !== 'number') put([...path, 'created_at'], whose.created, 'created')
 }
 
-/** The usage of a finished answer: with all counts that clients read, or the charged usage if it has none. */
+/** Repairs a finished answer's usage: adds counts that clients read, or the charged usage if the answer has none. */
 export function repairUsage(put: Put, path: JsonEdit['path'], stated: JsonValue | undefined, hooks: PassHooks): void {
   const usage = decodeUsage(stated)
   if (!usage || !isJsonObject(stated)) {
@@ -181,7 +181,7 @@ const KINDS: ReadonlyMap<JsonValue | undefined, Kind> = new Map<JsonValue | unde
   ['file_path', { about: 'file_id', rest: { index: 0 } }],
 ])
 
-/** Repairs an annotation; false if clients don't know its kind, so that it is better removed. */
+/** Repairs an annotation; false if clients don't know its kind: it must then be removed. */
 export function repairAnnotation(put: Put, path: JsonEdit['path'], annotation: JsonValue | undefined): boolean {
   if (!isKnownAnnotation(annotation)) return false
   for (const [name, none] of Object.entries(KINDS.get(annotation.type)?.rest ?? {})) {

@@ -17,7 +17,7 @@ const GIVEN = /^(?:reasoning|function_call|custom_tool_call|tool_search_call|com
 export function restoreSignatures(input: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(input)) return input
   const kept: JsonValue[] = []
-  // From the end, because only later items show whether a reasoning item is followed by one.
+  // Starts at the end: a reasoning item is only kept if an item of the model follows it.
   for (let index = input.length - 1; index >= 0; index--) {
     const item = input[index]
     if (!isJsonObject(item)) {
@@ -30,7 +30,7 @@ export function restoreSignatures(input: JsonValue | undefined): JsonValue | und
   return kept.reverse()
 }
 
-/** Open models accept their plain reasoning; others only read encrypted reasoning. */
+/** Open-weight models accept their own plain reasoning; other models only read encrypted reasoning. */
 function restoreThought(item: JsonObject, next: JsonValue | undefined): JsonObject | undefined {
   if (!isGiven(next)) return undefined
   const encrypted = textOf(item.encrypted_content) ?? ''
@@ -64,7 +64,7 @@ function withoutProof({ id: _, encrypted_content: _encrypted, ...rest }: JsonObj
   return Array.isArray(rest.content) && rest.content.length > 0 ? rest : undefined
 }
 
-/** The body without encrypted reasoning, for a provider that refused another key's. Undefined if there is none. */
+/** The body without encrypted reasoning, for a provider that refused reasoning made with another key. Undefined if there is none. */
 export function withoutProofs(body: JsonObject): JsonObject | undefined {
   const { input } = body
   if (!Array.isArray(input) || !input.some(hasProof)) return undefined

@@ -16,8 +16,8 @@ export const COST_PLACE: CostPlace = {
 }
 
 /**
- * Decodes the usage object into classes. Undefined unless both totals are non-negative safe integers: our own count is then used. Tokens
- * that only the total includes are output, so that all are paid. A cache count larger than the input is ignored, so that it gives no
+ * Splits the usage object into counts by kind. Undefined unless both totals are non-negative safe integers: our own count is then used.
+ * Tokens that only the total includes are output, so that all are paid. A cache count larger than the input is ignored, so that it gives no
  * discount.
  */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {

@@ -93,7 +93,7 @@ const Delta = Type.Object(
   { title: 'ChatCompletionDelta' },
 )
 
-/** A failed request, or the last event of an interrupted stream. */
+/** The body of an error response, and the last event of an interrupted stream. */
 export const ErrorSchema = Type.Object(
   {
     error: Type.Object({

@@ -21,7 +21,7 @@ function decodePart(part: WireContentPart, param: string): PartBlock[] {
   const hint = decodeCache(part)
   const cache = hint && { cache: hint }
   switch (part.type) {
-    // The other two names belong to the Responses API, but editors also send them here.
+    // `input_text` and `output_text` belong to the Responses API, but code editors send them here, too.
     case 'text':
     case 'input_text':
     case 'output_text':
@@ -66,7 +66,7 @@ function decodeFile(file: NonNullable<WireContentPart['file']>, param: string): 
   return { type: 'file', source: { type: 'base64', ...bytes }, ...filename }
 }
 
-/** Marks a video as such, even if its data URL has another type. */
+/** Decodes the URL of a video; its media type is a video's, even if a data URL states another. */
 function decodeVideoUrl(url: string): FileBlock['source'] {
   const source = decodeUrl(url)
   const isVideo = source.mediaType?.startsWith('video/') ?? false

@@ -31,7 +31,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
   const request = check(withNamedModel(body))
   const { tools, others, origins } = decodeTools(request)
   const toolChoice = decodeToolChoice(request.tool_choice ?? request.function_call)
-  // Callers of the deprecated functions expect at most one call.
+  // Callers who send the deprecated `functions` expect at most one call.
   const isDeprecated = (request.functions?.length ?? 0) > 0 && (request.tools?.length ?? 0) === 0
   const parallelToolCalls = isDeprecated ? false : request.parallel_tool_calls
   const output = decodeOutput(request)

@@ -6,10 +6,10 @@ import { asWritten } from '@/lib/json-source/as-written'
 import { decodeCacheControl } from './decode-content'
 import type { WireCacheControl, WireRequest, WireTool } from './wire'
 
-/** Tools that the hub supports, and `others`: tools built into a provider, which stay in this format. */
+/** Tools that the hub supports, and `others`: tools built into a provider, which other formats lack. */
 type DecodedTools = { tools: Tool[]; others: WireTool[]; origins: ReadonlyMap<string, ToolOrigin> | undefined }
 
-/** The request's tools. Custom tools become functions; the flat shape that editors send is accepted. */
+/** The request's tools. Custom tools become functions; the flat shape that some code editors send is accepted, too. */
 export function decodeTools(request: WireRequest): DecodedTools {
   const tools: Tool[] = []
   const others: WireTool[] = []

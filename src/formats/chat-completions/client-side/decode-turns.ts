@@ -10,7 +10,7 @@ import { resultOf } from '@/formats/openai'
 import { decodeCacheControl, decodeContent, decodeTexts } from './decode-content'
 import type { WireMessage, WireToolCall } from './wire'
 
-/** Decodes a request's messages: leading system messages become the system prompt, others turns. Throws if a required field is missing. */
+/** Decodes messages: leading system messages become the system prompt, other messages turns. Throws if a required field is missing. */
 export function decodeTurns(messages: WireMessage[]): Pick<ChatRequest, 'system' | 'turns' | 'hasSystemName'> {
   const system: TextBlock[] = []
   const turns: Turn[] = []
@@ -47,7 +47,7 @@ export function decodeTurns(messages: WireMessage[]): Pick<ChatRequest, 'system'
 type KnownCalls = {
   /** Tool names by call id. */
   names: Map<string, string>
-  /** Id of the last deprecated call, which has none on the wire. */
+  /** The id that the gateway gave the last `function_call`: this deprecated form has no id on the wire. */
   lastFunctionCallId: string
   /** Total size of all calls' arguments so far. */
   argumentsRead: ArgumentsRead

@@ -30,7 +30,7 @@ const OTHER_FIELDS = {
 }
 const Model = Type.String({ ...LIMITS.modelChars, examples: ['svc/alpha-embed-small'] })
 
-/** The part checked by schema. The inputs may be millions of values, so they are read one by one. */
+/** The part of a request that a schema checks. The inputs may be millions of values, so they are read one by one. */
 const EmbeddingsEnvelope = Type.Object({ model: Model, input: Type.Unknown(), ...OTHER_FIELDS })
 
 export const EmbeddingsRequest = Type.Object(

@@ -33,7 +33,7 @@ class ChunkEncoder implements StreamEncoder {
   private readonly callsOfChoice = new Map<number, number>()
   private readonly choicesWithRole = new Set<number>()
   private readonly choicesWithRefusal = new Set<number>()
-  /** Finish reasons, sent at the end: some providers send content after them, and some clients then stop reading. */
+  /** Finish reasons, sent at the end: some providers send content after a finish reason, but some clients stop reading there. */
   private readonly finishes = new Map<number, FinishReason>()
   private usage: Usage | undefined
 
@@ -66,7 +66,7 @@ class ChunkEncoder implements StreamEncoder {
     return [...this.roleChunk(choice), this.choiceChunk(choice, content)]
   }
 
-  /** The deprecated format only has a field for one call. */
+  /** The deprecated form has a field for one call only, so later calls are omitted. */
   private callDelta(choice: number, index: number, fragment: JsonObject & { function: JsonObject }): Frame[] {
     if (!this.context.wantsFunctionCall) return this.delta(choice, { tool_calls: [{ index, ...fragment }] })
     return index === 0 ? this.delta(choice, { function_call: fragment.function }) : []

@@ -141,7 +141,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['webp', 'image/webp'],
 ])
 
-/** The file with its type, which some clients leave to the name. */
+/** The file with its media type. If the client sends none, the file name's extension decides. */
 function asPicture(file: File): File {
   if (PICTURE_TYPE.test(file.type)) return file
   const isUntyped = file.type === '' || file.type.startsWith('application/octet-stream')
@@ -157,7 +157,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
 ])
 
-/** A form's texts with the types of their fields. A text that is not of the field's type stays one, which the check refuses. */
+/** Converts a form's texts to the types of their fields. A text that can't be converted stays, and the check refuses it. */
 function typedFields(form: JsonObject): JsonObject {
   const fields = Object.entries(form).map(([field, value]) => {
     if (typeof value !== 'string') return [field, value]
@@ -191,12 +191,12 @@ function wishesOf(body: JsonObject, fields: Fields, known: object): Omit<Picture
   }
 }
 
-/** A word that chooses something; the provider chooses by `auto`. */
+/** A setting's value; undefined if it is empty or `auto`, with which the provider chooses. */
 function chosen(given: string | null | undefined): string | undefined {
   return given === 'auto' || given === '' ? undefined : (given ?? undefined)
 }
 
-/** The most tokens that providers count for a picture in a request, and the usual number. */
+/** Maximum tokens that providers count for one picture in a request; `USUAL_TOKENS` is the usual number. */
 const MOST_TOKENS = 12_000
 /** The most tokens that a provider adds to every prompt. */
 const OVERHEAD_TOKENS = 100

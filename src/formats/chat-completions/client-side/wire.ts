@@ -11,7 +11,7 @@ import { object, oneOf, optional, titled } from '@/lib/schemas'
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
 const NonEmptyString = Type.String({ minLength: 1 })
 
-/** Cache hints as OpenRouter and LiteLLM define them. The time to live determines the price, so an unknown one is refused. */
+/** Cache hints as OpenRouter and LiteLLM define them. The time to live determines the price, so an unknown time is refused. */
 const CacheControl = optional(
   titled('CacheControl', {
     type: Type.Literal('ephemeral'),

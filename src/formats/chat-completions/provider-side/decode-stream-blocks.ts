@@ -9,7 +9,7 @@ import { CallReader } from './decode-stream-calls'
 
 type TextKind = 'text' | 'refusal' | 'reasoning'
 
-/** Decodes choice number `choice` into blocks; tool calls stay open until the end. `takeBlock`: number of the stream's next block. */
+/** Decodes choice number `choice` into blocks; tool calls stay open until the end. `takeBlock` returns the number of the next block. */
 export class BlockReader {
   private tools: CallReader | undefined
   private open: { kind: TextKind; block: number } | undefined
@@ -28,7 +28,7 @@ export class BlockReader {
     const { finish_reason: word } = json
     if (typeof word === 'string' && word !== '') this.finishWord = word
     if (isJsonObject(json.delta)) return this.pushDelta(json.delta)
-    // Some send a whole message instead of deltas; after deltas it is a repetition.
+    // Some providers send a whole message instead of deltas. After deltas, it only repeats them and is ignored.
     return isJsonObject(json.message) && !this.hasContent ? this.pushDelta(json.message) : []
   }
 
@@ -64,7 +64,7 @@ export class BlockReader {
     return [{ type: 'text-end', choice, block: open.block, sources }]
   }
 
-  /** Sources that arrive after their text are put on an additional, empty text. */
+  /** Sources that arrive after their text has ended are sent with an additional, empty text block. */
   private lateSources(sources: readonly Source[]): ChatEvent[] {
     const at = { choice: this.choice, block: this.takeBlock() }
     this.sources = undefined

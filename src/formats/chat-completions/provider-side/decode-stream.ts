@@ -54,7 +54,7 @@ class ChunkDecoder implements StreamDecoder {
     return chunk.error ? this.fail(decodeError(undefined, chunk)) : this.readChunk(chunk)
   }
 
-  /** Counts never decrease, so the larger of two is used; a final zero must not erase it. */
+  /** Keeps the larger of two usage reports: counts never decrease, but some providers report zeros at the end. */
   pushUsage(stated: JsonValue | undefined): ChatEvent[] {
     const usage = decodeUsage(stated)
     if (!usage) return []

@@ -21,7 +21,7 @@ export function askedEncoding({ encoding, inputs }: EmbeddingRequest, { quirks }
   return encoding === 'base64' || inputs.length > MAX_PLAIN_VECTORS ? 'base64' : 'float'
 }
 
-/** The body of one call. If the caller uses this format and all inputs go in one call, it is the caller's own. */
+/** The body of one call. If the caller uses this format and all inputs go in one call, this is the caller's body. */
 export function encodeEmbeddingsRequest(call: EmbeddingCall, traits: EmbeddingTraits): JsonObject {
   const { request, body, encoding, start, end } = call
   const { dimensions } = request
@@ -46,7 +46,7 @@ const LIST = 'data'
 const VECTOR_KEY = '"embedding":'
 const NUMBER_KEY = '"index":'
 
-/** The vectors, unparsed if possible. Undefined if they are not as requested. */
+/** The answer's vectors, as unparsed JSON if possible. Undefined if they are not the expected ones. */
 export async function decodeEmbeddingsResponse(
   bytes: Uint8Array,
   { written, count }: ExpectedVectors,
@@ -75,7 +75,7 @@ function readEntry({ embedding, index }: JsonObject): Entry | undefined {
   return vector === undefined ? undefined : { vector, index }
 }
 
-/** Sorts by index, if all are unique, because many clients rely on the order. */
+/** Sorts the entries by index if all indexes are unique, because many clients rely on the order. */
 function inOrder(entries: readonly Entry[]): readonly Entry[] {
   const numbers = new Set(entries.map(({ index }) => (typeof index === 'number' ? index : undefined)))
   if (numbers.size < entries.length || numbers.has(undefined)) return entries

@@ -14,7 +14,7 @@ export function partsAsContent(parts: JsonObject[], asString: boolean): string |
   return isAllText && (asString || texts.length <= 1) ? texts.join('\n\n') : parts
 }
 
-/** A text part; `mark` has further fields. */
+/** A text part; `mark` contains additional fields, such as a cache hint. */
 export function textPart(text: string, mark: JsonObject = {}): JsonObject {
   return { type: 'text', text, ...mark }
 }
@@ -35,7 +35,7 @@ function encodeImagePart(image: ImageBlock): JsonObject {
 
 function encodeFilePart(file: FileBlock): JsonObject[] {
   const { source, filename, context } = file
-  // A file part can't contain video or sound: services expect them in parts of their own kind.
+  // A file part can't contain video or sound: services expect them in video and audio parts.
   const kind = source.type === 'file-id' ? undefined : source.mediaType?.split('/')[0]?.toLowerCase()
   if (kind === 'video' || kind === 'audio') throw invalidRequest(`This model takes no ${kind} as a file`)
   const lead = context ? [textPart(context)] : []
@@ -62,7 +62,7 @@ function encodeFileId(source: Extract<FileBlock['source'], { type: 'file-id' }>)
 /** Maximum cache breakpoints of the models behind services that accept `cache_control`. */
 const MAX_BREAKPOINTS = 4
 
-/** The field to spread into a wire object: empty without a hint, or if the provider would refuse it. */
+/** The cache field, as an object to spread into a part or tool: empty without a hint, or if the provider would refuse it. */
 export function encodeCache(cache: CacheHint | undefined, quirks: ReadonlySet<string>): JsonObject {
   if (!cache || !quirks.has(QUIRKS.cacheControl)) return {}
   return { cache_control: cache.ttl === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }

@@ -97,7 +97,7 @@ function encodePictures({ isOnly, aspectRatio, imageSize }: PicturesAsked): Json
   }
 }
 
-/** JSON mode is refused unless a message mentions JSON, which callers of other formats need not do. */
+/** Providers refuse JSON mode if no message mentions JSON. Other formats don't require this, so a message is added. */
 function withMentionOfJson(messages: JsonObject[]): JsonObject[] {
   if (messages.some((message) => /json/i.test(JSON.stringify(message.content ?? '')))) return messages
   const instruction = 'Answer with a JSON object.'
@@ -106,7 +106,7 @@ function withMentionOfJson(messages: JsonObject[]): JsonObject[] {
   return [{ role: 'system', content: instruction }, ...messages]
 }
 
-/** Settings that some models refuse. */
+/** Sampling settings that models with the quirk `noSampling` refuse. */
 const CHOSEN = ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty'] as const satisfies Feature[]
 
 /** Uses the quirk `noSampling`. Throws a GatewayError `invalid_request` for too many stop sequences, unless losses are accepted. */

@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson, textOf } from
 import { decodeError } from './decode-error'
 import { EventTap } from './event-tap'
 
-/** Models that always answer base64 and refuse `response_format`; older ones answer addresses unless it is sent. */
+/** Models that always answer base64 and refuse `response_format`; older models answer URLs unless that field is sent. */
 const BASE64_MODEL = /^(?:chat)?gpt-image/
 
 /** The call for pictures at a provider of the format. */
@@ -45,7 +45,7 @@ function formOf(body: JsonObject, { images, mask }: PictureRequest): FormData {
 
 const decoder = new TextDecoder()
 
-/** The provider's own answer, with the pictures in the requested packing. */
+/** The provider's own answer, with each picture as a URL or as base64, as requested. */
 function decode(bytes: Uint8Array, request: PictureRequest): MediaAnswer | undefined {
   const json = parseJson(decoder.decode(bytes))
   if (!isJsonObject(json) || !Array.isArray(json.data)) return undefined
@@ -63,7 +63,7 @@ function isPicture(entry: JsonValue | undefined): entry is JsonObject {
   return isJsonObject(entry) && Boolean(textOf(entry.b64_json) || textOf(entry.url))
 }
 
-/** An address instead of base64 if the caller wants one. */
+/** A picture's entry with a `data:` URL instead of base64, if the caller wants URLs. */
 function packed(entry: JsonObject, mediaType: string, request: PictureRequest): JsonObject {
   const { b64_json: data, url, ...rest } = entry
   if (request.packing !== 'url' || typeof data !== 'string' || typeof url === 'string') return entry
@@ -75,7 +75,7 @@ function lookOf(stated: JsonObject, asked: PictureLook): PictureLook {
   return { size: textOf(stated.size) ?? asked.size, quality: textOf(stated.quality) ?? asked.quality }
 }
 
-/** The tokens of an answer or of a stream's finished picture; null if no usable count is stated. Output is pictures unless it says else. */
+/** The tokens of an answer or of a stream's finished picture; null without usable counts. Without details, all output is image tokens. */
 function decodePictureUsage(usage: JsonValue | undefined): Usage | null {
   if (!isJsonObject(usage)) return null
   const uncached = readCount(usage.input_tokens)
@@ -117,7 +117,7 @@ class PictureReader implements MediaReader {
     return { ...piece, isWhole: this.finished > 0 }
   }
 
-  /** A picture that was shown unfinished counts as one: the client may have seen nearly all of it. */
+  /** A picture that was sent unfinished counts as a whole one: the client may have seen nearly all of it. */
   likelyUsage(): Usage {
     return pictureUsage(this.finished + (this.isUnfinishedShown ? 1 : 0), this.look, this.tokens)
   }

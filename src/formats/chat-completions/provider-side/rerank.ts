@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/
 
 const PATH = 'rerank'
 
-/** The call for `request`. The provider ranks all documents; the answer is cut here. */
+/** The call for `request`. The provider ranks all documents; the gateway then keeps as many as requested. */
 export function rerankCall(request: RerankRequest): MediaCall {
   return {
     encode(traits) {
@@ -43,7 +43,7 @@ function answerOf(request: RerankRequest, json: JsonObject, traits: MediaTraits)
   }
 }
 
-/** Undefined unless each document is ranked once. */
+/** The provider's ranking; undefined unless it has each document exactly once. */
 function readRanked(list: JsonValue | undefined, count: number): Ranked[] | undefined {
   if (!Array.isArray(list) || list.length !== count) return undefined
   const ranked: Ranked[] = []
@@ -65,7 +65,7 @@ function resultOf({ index, score }: Ranked, { documents }: RerankRequest): JsonO
   return { index, relevance_score: score, ...(shown !== undefined && { document: shown }) }
 }
 
-/** Cohere states search units, others tokens. */
+/** Cohere states search units, other providers tokens. */
 function readUsage({ meta, usage }: JsonObject): { searchUnits?: number | undefined; tokens?: number | undefined } {
   const { billed_units: billed, tokens } = isJsonObject(meta) ? meta : {}
   const counted = isJsonObject(usage) ? usage : {}

@@ -47,7 +47,7 @@ export function speechCall(request: SpeechRequest): MediaCall {
   }
 }
 
-/** Bytes that are passed on unchanged. */
+/** Passes the bytes of the sound on unchanged. */
 class PassedSound implements MediaReader {
   readonly isEvents = false
   readonly contentType: string
@@ -74,7 +74,7 @@ class PassedSound implements MediaReader {
   }
 }
 
-/** Events that are passed on unchanged, except that their usage is read. */
+/** Passes events on unchanged, and reads the usage in them. */
 class PassedEvents implements MediaReader {
   readonly isEvents = true
   readonly contentType = 'text/event-stream; charset=utf-8'

@@ -8,11 +8,11 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/
 import { decodeError } from './decode-error'
 import { EventTap } from './event-tap'
 
-/** Its answers state no usage, so the provider is asked for JSON, and the text taken from it. Other formats have times, which JSON lacks. */
+/** A text answer states no usage, so JSON is requested, and the text taken from it. Subtitles stay: their times are not in JSON. */
 const TEXT = 'text'
 const OWN_FIELDS: ReadonlySet<string> = new Set(['model', 'svc', 'fallback', 'response_format'])
 const JSON_FORMATS: ReadonlySet<string> = new Set(['json', 'verbose_json', 'diarized_json'])
-/** Longer than any file within the limit. */
+/** Longer durations are invalid: no file within the size limit lasts so long. */
 const MAX_SECONDS = 1_000_000
 const CUE_END = /--> *(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{3})/g
 
@@ -84,7 +84,7 @@ function usageOf(
   return { ...ZERO_USAGE, units: [{ billable: 'input_audio', unit: 'second', count: Math.ceil(seconds) }] }
 }
 
-/** Some servers write a number as text. */
+/** A duration in seconds, which some servers write as text. */
 function lengthIn(value: JsonValue | undefined): number | undefined {
   const seconds = typeof value === 'string' ? Number(value) : value
   return typeof seconds === 'number' && seconds > 0 && seconds < MAX_SECONDS ? seconds : undefined
@@ -99,7 +99,7 @@ function tokensOf(usage: JsonObject): Usage | null {
   return { ...ZERO_USAGE, uncached: input, output, ...(units.length > 0 && { units }) }
 }
 
-/** Events that are passed on unchanged, except that the usage of the last one is read. */
+/** Passes events on unchanged, and reads the usage in the last one. */
 class TranscriptEvents implements MediaReader {
   readonly isEvents = true
   readonly contentType = 'text/event-stream; charset=utf-8'

@@ -176,7 +176,7 @@ export const recognition: Recognition = {
   isOwnBody: (body) => 'contents' in body,
 }
 
-/** The request to count for `:countTokens`: `{contents}` or `{generateContentRequest}`. Throws like `decodeRequest`. */
+/** Decodes the body of `:countTokens`, which is `{contents}` or `{generateContentRequest}`. Throws like `decodeRequest`. */
 export function decodeCountTokens(body: JsonObject, line: RequestLine): ChatRequest {
   const { generateContentRequest, ...plain } = checkCountTokens(normaliseCountTokens(body))
   if (generateContentRequest && plain.contents) {

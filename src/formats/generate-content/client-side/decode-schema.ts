@@ -96,7 +96,7 @@ export function decodeOutput({
 const ENUM_TYPE = 'text/x.enum'
 const ENUM_FIELD = 'choice'
 
-/** The object field to request from other formats' providers, if the caller wants one value out of a list. */
+/** The field for an enum value: other formats' providers are asked for an object with it. Undefined without an enum. */
 export function answerFieldOf({ responseMimeType, responseSchema, responseJsonSchema }: WireGenerationConfig) {
   return responseMimeType === ENUM_TYPE && enumOf(responseJsonSchema ?? responseSchema) ? ENUM_FIELD : undefined
 }

@@ -16,7 +16,7 @@ import { type CallRegister, createCallRegister } from './call-register'
 import { decodeFileData, decodeInlineData, decodeToolResult } from './decode-content'
 import type { WireContent, WirePart } from './wire'
 
-/** Turns without empty ones; a missing role, or the old role `function`, means `user`. */
+/** The turns of a conversation, without empty turns; a missing role, or the old role `function`, means `user`. */
 export function decodeTurns(contents: readonly WireContent[]): Turn[] {
   const turns: Turn[] = []
   const calls = createCallRegister()
@@ -41,7 +41,7 @@ export function decodeTurns(contents: readonly WireContent[]): Turn[] {
   return turns
 }
 
-/** A system instruction: its texts, and media, which no other format allows there. */
+/** Splits a system instruction into texts and media; other formats allow only texts there. */
 export function decodeSystem(parts: readonly WirePart[] = []): { system: TextBlock[]; media: MediaBlock[] } {
   const system: TextBlock[] = []
   const media: MediaBlock[] = []
@@ -75,7 +75,7 @@ function appendModelPart(content: ModelBlock[], part: WirePart, { calls, turn }:
   else appendText(content, part.text ?? textOfCode(part) ?? '', proof)
 }
 
-/** Keeps a user's adjacent texts separate, as the user sent them. The model's are joined: they are pieces of a stream. */
+/** Keeps a user's adjacent texts separate, as the user sent them. The model's texts are joined, as pieces of a stream. */
 function appendUserPart(content: UserBlock[], part: WirePart, { calls, turn }: Place): void {
   const medium = mediumOf(part)
   if (part.functionResponse) {

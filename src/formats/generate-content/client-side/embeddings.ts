@@ -72,7 +72,7 @@ type Decoding = Pick<EmbeddingRequest, 'isLone'> & {
   prefix: string
 }
 
-/** A body of `:embedContent`. Throws a GatewayError `invalid_request` that names the field and its limit. */
+/** Decodes a body of `:embedContent`. Throws a GatewayError `invalid_request` that names the field and its limit. */
 export function decodeEmbedContent(body: JsonObject, line: RequestLine): EmbeddingRequest {
   const one = checkOne(normalise(body, ''))
   return decode({ requests: [one], isLone: true, svc: one.svc, prefix: '' }, line)
@@ -88,7 +88,7 @@ export function decodeBatchEmbedContents(body: JsonObject, line: RequestLine): E
   return decode({ requests: batch.requests, isLone: false, svc: batch.svc, prefix: 'requests' }, line)
 }
 
-/** As in conversations, a text may stand for a content, and a single part for a list of parts. */
+/** Normalises a request. As in conversations, a text may replace a content, and a single part a list of parts. */
 function normalise(request: JsonObject, path: string): JsonObject {
   const renamed = renameKeys(request, path)
   const content: JsonValue | undefined = contentOfSystem(renamed.content)

@@ -26,7 +26,7 @@ export function encodeBlock(block: AnswerBlock, { wantsReasoning, answerField }:
   }
 }
 
-/** The text; if it is an object with `field`, only that value. */
+/** The answer's text. If it is a JSON object with `field`, only that field's value. */
 export function answerText(text: string, field: string | undefined): string {
   const answer = field === undefined ? undefined : parseJson(text)
   return (field !== undefined && isJsonObject(answer) && textOf(answer[field])) || text

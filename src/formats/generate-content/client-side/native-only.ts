@@ -5,8 +5,8 @@ import { answerFieldOf } from './decode-schema'
 import type { WireRequest } from './wire'
 
 /**
- * Lists the fields of `request` that only providers of this format support. A field that other providers support in other uses is named
- * with its use here: `tools[1] (googleSearch)`.
+ * Lists the fields of `request` that only providers of this format support. If other providers support a field but not this use of it, the
+ * use is added: `tools[1] (googleSearch)`.
  */
 export function listNativeOnly(request: WireRequest): string[] {
   const { cachedContent, continuationToken, generationConfig, tools, contents } = request as WireRequest & JsonObject

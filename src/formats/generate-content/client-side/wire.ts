@@ -135,5 +135,5 @@ function optional<Schema extends TSchema>(schema: Schema) {
 
 export const checkRequest = createRequestCheck(GenerateContentRequest)
 
-/** Checks the body of `:countTokens` by the same rules. */
+/** Checks the body of `:countTokens` by the rules for whole requests. */
 export const checkCountTokens = createRequestCheck(CountTokensRequest)

@@ -25,7 +25,7 @@ function credentialsReasonOf(details: readonly JsonObject[]): string | undefined
     .find((reason) => reason !== undefined && CREDENTIALS_CODE.test(reason))
 }
 
-/** Errors are an object, a list of one (streams without `alt=sse`), or a text from an intermediary. */
+/** Errors are an object, a list with one object (streams without `alt=sse`), or a text from an intermediary. */
 function errorOf(body: JsonValue | undefined): JsonObject {
   const first = Array.isArray(body) ? body[0] : body
   if (!isJsonObject(first)) return {}

@@ -11,7 +11,7 @@ type Container = JsonObject | JsonValue[]
 
 /** Fields of a piece that contain no part of the argument. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['jsonPath', 'willContinue'])
-/** The deepest path; a deeper piece has no valid place. */
+/** Maximum depth of a path. A piece with a deeper path has no valid place. */
 const MAX_SEGMENTS = 32
 
 /** Assembles one call's arguments that are streamed in pieces with a JSON path. Texts at the same path are concatenated. */
@@ -38,7 +38,7 @@ export function createPartialArguments(): PartialArguments {
   }
 }
 
-/** Without a prototype, so that `__proto__` in a path is an ordinary key. */
+/** An object without a prototype, so that `__proto__` in a path is an ordinary key. */
 function createObject(): JsonObject {
   return Object.create(null)
 }
@@ -64,7 +64,7 @@ function pieceValue(piece: JsonObject): JsonValue | undefined {
   return piece.nullValue === undefined ? undefined : null
 }
 
-/** The object or list that contains the path's last segment; missing ones are created. */
+/** The object or list that contains the path's last segment; missing objects and lists are created. */
 function containerAt(root: JsonObject, path: readonly (string | number)[]): Container | undefined {
   let container: Container = root
   for (const [index, segment] of path.slice(0, -1).entries()) {

@@ -28,7 +28,7 @@ export class BlockReader {
   private finish: ((answer: Parameters<typeof decodeFinishReason>[1]) => FinishReason) | undefined
   private hasToolCalls = false
   private hasContent = false
-  /** Sources of all its texts; each chunk with sources contains all so far. */
+  /** Sources of all the candidate's texts. Each chunk with sources repeats all earlier ones. */
   private sources: readonly Source[] = []
 
   constructor(
@@ -55,7 +55,7 @@ export class BlockReader {
     return isWhole ? [{ type: 'tool-call-delta', choice: this.choice, block, argumentsText: args.text() }, end] : [end]
   }
 
-  /** Sources that arrive after their text are put on an additional, empty text. */
+  /** Sources that arrive after their text has ended are sent with an additional, empty text block. */
   private lateSources(): ChatEvent[] {
     const { sources } = this
     if (sources.length === 0) return []

@@ -84,7 +84,7 @@ class ContentDecoder implements StreamDecoder {
     return []
   }
 
-  /** Delays usage without output until the finish: for an interrupted stream, our own estimate is closer to the truth. */
+  /** Emits usage without output tokens only at the finish: for an interrupted stream, our own estimate is more accurate. */
   pushUsage(metadata: JsonValue | undefined): ChatEvent[] {
     const usage = decodeUsage(metadata) ?? this.unsaid
     this.unsaid = undefined
@@ -118,7 +118,7 @@ class ContentDecoder implements StreamDecoder {
   push({ data }: SseEvent, json: JsonValue | undefined): ChatEvent[] {
     if (data === undefined || data.trim() === '' || data.trim() === FOREIGN_TERMINATOR) return []
     if (json === undefined) return this.failUnread('MALFORMED_EVENT', 'an event is not JSON')
-    // An error may come in a list of one. Several chunks in an event are invalid, since clients can't parse them.
+    // An error may come in a list with one item. Several chunks in an event are invalid, since clients can't parse them.
     if (Array.isArray(json) && json.length > 1)
       return this.failUnread('MALFORMED_EVENT', 'an event holds several chunks')
     if (data.includes('"functionCall"')) rememberNumbers(json, data)

@@ -16,7 +16,7 @@ export function askedEncoding(): VectorEncoding {
   return 'float'
 }
 
-/** The body of one call, always a batch, equivalent to single requests. It contains the caller's own requests if in this format. */
+/** The body of one call, always a batch, equivalent to single requests. Requests of this format's callers are sent as they are. */
 export function encodeEmbeddingsRequest(call: EmbeddingCall, traits: EmbeddingTraits): JsonObject {
   const { request, body, start, end } = call
   const leftOut = body ? new Set(leftOutFields(request, traits)) : undefined
@@ -42,7 +42,7 @@ function commonFields(input: EmbeddingInput, { dimensions }: EmbeddingRequest): 
 const LIST = 'embeddings'
 const VECTOR_KEY = '"values":'
 
-/** The vectors, unparsed if possible. Undefined if they are not as requested. */
+/** The answer's vectors, as unparsed JSON if possible. Undefined if they are not the expected ones. */
 export async function decodeEmbeddingsResponse(
   bytes: Uint8Array,
   { written, count }: ExpectedVectors,
@@ -62,7 +62,7 @@ async function readAll(bytes: Uint8Array, count: number): Promise<EmbeddingAnswe
   return { vectors: list.entries, usage: decodeEmbeddingsUsage(list.around.usageMetadata) }
 }
 
-/** Null if no usable count is reported: every input has at least one token. */
+/** Null if the reported count is missing or zero: every input has at least one token. */
 function decodeEmbeddingsUsage(usage: JsonValue | undefined): Usage | null {
   if (!isJsonObject(usage)) return null
   const tokens = readCount(usage.promptTokenCount) || readCount(usage.totalTokenCount)

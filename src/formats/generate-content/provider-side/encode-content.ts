@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, TEXT_BOUNDS } from '@/lib/json'
 import { parseAsWritten } from '@/lib/json-source/as-written'
 import { inspectJson } from '@/lib/json-source/scan'
 
-/** Shared by the blocks of one request. */
+/** State that the encoding of all blocks of one request shares. */
 export type ContentContext = {
   quirks: ReadonlySet<string>
   warnings: Warning[]
@@ -19,7 +19,7 @@ export type ContentContext = {
   parsedValues: number
 }
 
-/** Character limit of a request's parsed results together; results beyond it are sent as text. */
+/** Maximum characters of a request's tool results that are parsed as JSON; further results are sent as text. */
 const MAX_PARSED_CHARS = 4 * 1024 * 1024
 
 /** The parts of one block of a user content. */
@@ -81,7 +81,7 @@ function encodeFile(file: Extract<MediaBlock, { type: 'file' }>, quirks: Readonl
   return [...(file.context ? [{ text: file.context }] : []), encodeMedia(file, quirks)]
 }
 
-/** A result as a part, with separate media if they are not allowed inside. Uses the quirk `functionResponseParts`. */
+/** The part of a tool result; its media follow as parts if they are not allowed inside. Uses the quirk `functionResponseParts`. */
 export function encodeToolResult(
   result: ToolResultBlock,
   name: string,
@@ -125,7 +125,7 @@ function encodeResponse(result: ToolResultBlock, context: ContentContext): JsonO
   return readObject(text, context) ?? { output: text || placeholderFor(result) }
 }
 
-/** The object encoded in `text`, if it is one and not too long. Throws `invalid_request` if it is nested too deeply. */
+/** The JSON object in `text`; undefined for other texts and too long ones. Throws `invalid_request` if it is nested too deeply. */
 function readObject(text: string, context: ContentContext): JsonObject | undefined {
   if (!text.startsWith('{')) return undefined
   context.parsedChars += text.length
@@ -135,7 +135,7 @@ function readObject(text: string, context: ContentContext): JsonObject | undefin
     throw invalidRequest(`the result of a tool call is nested deeper than ${TEXT_BOUNDS.depth} levels`, 'messages')
   }
   context.parsedValues += values
-  // A longer text is sent as text instead.
+  // A text beyond the bounds is not parsed as JSON; it is sent as plain text.
   if (breach !== undefined || context.parsedValues > TEXT_BOUNDS.values) return undefined
   const value = parseAsWritten(text)
   return isJsonObject(value) ? value : undefined

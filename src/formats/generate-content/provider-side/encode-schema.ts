@@ -7,7 +7,7 @@ const MIN_SCHEMA_BYTES = 16
 const NAME_BYTES = 4
 const MAX_DEPTH = 48
 
-/** Converts JSON Schema to the OpenAPI subset. The result never refuses more values; recursion ends. Throws if `budget` is exceeded. */
+/** Converts JSON Schema to the OpenAPI subset, without recursion. The result accepts all values of `schema`. Throws above `budget`. */
 export function encodeSchema(schema: JsonObject, budget: SchemaBudget): JsonObject {
   return paidFor(convert(schema, { root: schema, expanding: new Set(), budget, depth: 0 }), budget)
 }
@@ -67,7 +67,7 @@ function inferType(schema: JsonObject): string | undefined {
 
 function alternativesOf({ schema }: Flattened, types: string[]): JsonObject[] | undefined {
   const listed = [schema.anyOf, schema.oneOf].filter(Array.isArray).flat().filter(isJsonObject)
-  // A constraint like "at least one of these is required" can't be expressed in the subset.
+  // Drops alternatives that only constrain, such as "one of these is required": the subset can't express them.
   const chosen = listed.filter((alternative) => Object.keys(alternative).some((key) => !CONSTRAINT_KEYS.has(key)))
   if (chosen.length > 0) return chosen
   if (types.length < 2) return undefined

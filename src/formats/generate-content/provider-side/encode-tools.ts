@@ -34,7 +34,7 @@ function encodeDeclaration({ name, description, parameters }: Tool, budget: Sche
   return schema.properties === undefined ? declaration : { ...declaration, parameters: schema }
 }
 
-/** Keywords that an object schema without properties may have and still only allow `{}`. */
+/** Keywords with which an object schema without properties still allows only `{}`. */
 const EMPTY_SCHEMA_KEYS: ReadonlySet<string> = new Set([
   '$schema',
   'type',

@@ -35,7 +35,7 @@ export function encodeTurns(all: readonly Turn[], traits: TargetTraits, warnings
     } else {
       openCalls = group.content.filter((block) => block.type === 'tool-call')
       const parts = encodeModelParts(group.content, context)
-      // A call must follow a user content; a conversation truncated before its first call begins with one.
+      // A call must follow a user content. A truncated conversation may begin with a call, so a user content is added.
       if (contents.length === 0 && openCalls.length > 0) contents.push(userContent([{ text: 'Continue.' }]))
       if (parts.length > 0) contents.push({ role: 'model', parts })
     }

@@ -9,7 +9,7 @@ import { parseJson } from '@/lib/json'
 import { decodeResponse } from './decode-response'
 import { encodeRequest } from './encode-request'
 
-/** Fields of a picture request that the format has no word for. */
+/** Fields of a picture request that this format lacks. */
 const LACKED = ['quality', 'background', 'output_format', 'output_compression', 'moderation', 'style', 'input_fidelity']
 
 /** The call for a picture at a provider of the format. */
@@ -24,7 +24,7 @@ export function picturesCall(request: PictureRequest): MediaCall {
   }
 }
 
-/** Throws `invalid_request` for what such a conversation can't ask for. */
+/** Throws `invalid_request` for several pictures, for a mask, and for an unsupported shape. */
 async function encode(request: PictureRequest, { model, quirks }: MediaTraits): Promise<MediaBody> {
   const { count, mask, images, prompt, size, fields, unlisted } = request
   if (count > 1) throw invalidRequest('n: this model makes one picture for each request', 'n')
@@ -45,7 +45,7 @@ async function encode(request: PictureRequest, { model, quirks }: MediaTraits): 
     extensions: {},
   }
   const { body } = encodeRequest(chat, { model, quirks, maxOutputTokens: Number.MAX_SAFE_INTEGER, accountId: '' })
-  // There are no unfinished pictures to wait for.
+  // A whole answer is requested, since this format never streams unfinished pictures.
   return { body, isWhole: true, leftOut: [...LACKED.filter((field) => fields[field] !== undefined), ...unlisted] }
 }
 
@@ -59,13 +59,13 @@ const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9',
   const [width = 1, height = 1] = shape.split(':').map(Number)
   return { shape, ratio: width / height }
 })
-/** A requested shape may differ from the nearest by this factor. */
+/** Maximum factor by which a requested shape may differ from the nearest accepted shape. */
 const MAX_DISTORTION = 1.5
-/** The longest side up to which no larger picture is requested. */
+/** If the longer side is at most this, the provider's default size is used. */
 const USUAL_SIDE = 1_536
 const LARGE_SIDE = 3_072
 
-/** The nearest shape, and how large. Throws `invalid_request` for a shape that is far from all. */
+/** The nearest accepted shape, and the size. Throws `invalid_request` if no accepted shape is near. */
 function shapeOf(size: string | undefined): { aspectRatio?: string; imageSize?: string } {
   if (size === undefined) return {}
   const [width = 1, height = 1] = size.split('x').map(Number)
@@ -79,7 +79,7 @@ function shapeOf(size: string | undefined): { aspectRatio?: string; imageSize?: 
   return { aspectRatio: nearest.shape, imageSize: side > LARGE_SIDE ? '4K' : '2K' }
 }
 
-/** Undefined without a picture. Throws `invalid_request` if the provider's filter held it back. */
+/** The answer's pictures; undefined if there are none. Throws `invalid_request` if the provider's filter blocked them. */
 function answerOf({ choices, usage, created }: ChatResponse, request: PictureRequest): MediaAnswer | undefined {
   const data = choices.flatMap(({ content }) =>
     content.flatMap((block) => {

@@ -3,11 +3,11 @@ import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'
 
-/** All schemas of a request together may grow by this factor. */
+/** All schemas of a request together may grow to this factor of their size, plus the allowance. */
 const MAX_GROWTH = 2
 const ALLOWANCE_BYTES = 8_192
 
-/** The remaining budget for all schemas of one request. `work` limits the visited nodes, `bytes` the result. */
+/** The remaining budget for all schemas of one request. `work` limits the visited nodes, `bytes` the result's size. */
 export type SchemaBudget = { work: number; bytes: number }
 
 /** The budget for the schemas of `request`. */
@@ -23,13 +23,13 @@ export function grownBytes(own: number): number {
   return own === 0 ? 0 : own * (MAX_GROWTH - 1) + ALLOWANCE_BYTES
 }
 
-/** Throws `invalid_request` if the remaining work is less than `work`. */
+/** Takes `work` from the budget. Throws `invalid_request` if less remains. */
 export function spend(budget: SchemaBudget, work: number): void {
   budget.work -= work
   if (budget.work < 0) throw tooLong()
 }
 
-/** Returns `written` after charging its bytes. Throws `invalid_request` if the budget is exceeded. */
+/** Takes the bytes of `written` from the budget, and returns `written`. Throws `invalid_request` if less remains. */
 export function paidFor(written: JsonObject, budget: SchemaBudget): JsonObject {
   budget.bytes -= jsonBytes(written)
   if (budget.bytes < 0) throw tooLong()

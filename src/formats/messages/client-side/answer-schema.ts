@@ -23,7 +23,7 @@ const Usage = Type.Object(
   { input_tokens: InputTokens, ...OUTPUT_USAGE, ...costFields(COST_PLACE.parts) },
   { title: 'MessageUsage', description: 'What is charged' },
 )
-/** Only usage fields that changed since the start are repeated. */
+/** The usage at a stream's end, with only the fields that changed since its start. */
 const FinalUsage = Type.Object(
   { input_tokens: Type.Optional(orNull(InputTokens)), ...OUTPUT_USAGE, ...costFields(COST_PLACE.parts) },
   { title: 'MessageFinalUsage', description: 'What is charged, as far as it differs from `message_start`' },

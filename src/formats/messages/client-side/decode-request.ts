@@ -68,7 +68,7 @@ function decodeParallelCalls(choice: WireCountRequest['tool_choice']): boolean |
   return !choice.disable_parallel_tool_use
 }
 
-/** With fromEntries, a field named `__proto__` becomes an own property. */
+/** With `Object.fromEntries`, even `__proto__` becomes an own property; an assignment would change the prototype. */
 function decodeExtensions(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([field]) => BODY_FIELDS.get(field)?.kind !== 'hub'))
 }
@@ -109,7 +109,7 @@ function decodeSampling(wire: WireRequest): Sampling {
   }
 }
 
-/** Fields that only messages bodies have. `thinking` is missing because chat-completions providers accept it, too. */
+/** Fields by which a messages body is recognised. `thinking` is not listed, since chat-completions bodies may have it, too. */
 const OWN_FIELDS = ['system', 'stop_sequences', 'output_config'] as const
 const OWN_PARTS: ReadonlySet<string> = new Set(['image', 'document', 'tool_use', 'tool_result', 'thinking'])
 
@@ -128,7 +128,7 @@ function hasOwnParts({ tools, messages }: JsonObject): boolean {
   return entries.some((entry) => 'input_schema' in entry) || parts.some(({ type }) => OWN_PARTS.has(textOf(type) ?? ''))
 }
 
-/** The request to count, with optional `max_tokens`. Throws like `decodeRequest`. */
+/** Decodes a request whose tokens are to be counted; `max_tokens` is optional. Throws like `decodeRequest`. */
 export function decodeCountTokens(body: JsonObject): ChatRequest {
   return decodeChecked(checkCountTokens(withNamedModel(body)), body)
 }

@@ -31,7 +31,7 @@ export const REQUEST_ID_HEADER = 'request-id'
 /** The status that this format's clients recognise as an overload, and retry. */
 const OVERLOADED_STATUS = 529
 
-/** The response to a failed request; only an overload's status differs from the common one. */
+/** The response to a failed request; the status is the common one, except for an overload. */
 export function encodeError(error: GatewayError, requestId: string): EncodedError {
   return {
     status: error.kind === 'overloaded' ? OVERLOADED_STATUS : error.status,

@@ -29,7 +29,7 @@ export function encodeResponse(response: ChatResponse, context: AnswerContext): 
   )
 }
 
-/** A whole message, or the empty one at a stream's start (`stop` undefined). */
+/** A whole message, or the empty message at a stream's start (`stop` undefined). */
 export function encodeMessage(
   context: AnswerContext,
   content: JsonObject[],

@@ -1,6 +1,6 @@
 /**
  * Writes the blocks of a messages stream one after another, as the format requires, although their events may interleave. Every block
- * becomes a segment in a queue. The current one is written as its events arrive; the others collect theirs. A current text or thinking
+ * becomes a segment in a queue. The current segment is written as its events arrive; others collect theirs. A current text or thinking
  * block ends when another block starts (later text becomes a new block), so that nothing is delayed. A current tool call is written to its
  * end. It is opened one fragment late: if it turns out to be complete, its signature can precede it, and invalid arguments can be wrapped.
  */
@@ -135,7 +135,7 @@ export class BlockWriter {
     return this.context.wantsReasoning ? encodeMarker(signature, 'text').flatMap(this.frames.whole) : []
   }
 
-  /** Writes as much as possible: the current segment, and the next ones once it has ended. */
+  /** Writes as much as possible: the current segment, and the next segments after it has ended. */
   private advance(): Frame[] {
     const out: Frame[] = []
     for (;;) {
@@ -164,7 +164,7 @@ export class BlockWriter {
   }
 
   private writeText(segment: Segment): Frame[] {
-    // Sources that arrive after their text need a text of their own: providers refuse a block without text in the next request.
+    // Sources that arrive after their text get a block with their URLs as text: providers refuse an empty text in the next request.
     const isLate = segment.isEnded && !segment.isOpen && segment.parts.length === 0 && segment.sources !== undefined
     const text = isLate ? urlsOf(segment) : takeParts(segment)
     return [

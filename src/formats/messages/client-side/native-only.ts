@@ -5,7 +5,7 @@ import { isBuiltIn } from './decode-tools'
 import { isKnownBlock, type WireCountRequest } from './wire'
 import type { WireBlock, WireTypedBlock } from './wire-blocks'
 
-/** Fields for services that only this format's providers have. With an idle value they have no effect. */
+/** Fields for services that only this format's providers have. With one of the idle values, they have no effect. */
 const NATIVE_FIELDS = ['container', 'mcp_servers', 'inference_geo', 'thread', 'compaction'] as const
 const IDLE_VALUES: readonly unknown[] = [undefined, null, 'global']
 

@@ -5,7 +5,7 @@ import { oneOf, orNull } from '@/lib/schemas'
 
 export const ToolName = Type.String(LIMITS.toolNameChars)
 
-/** Asks to cache the prompt up to this block. The time to live determines the price, so an unknown one is refused. */
+/** Asks to cache the prompt up to this block. The time to live determines the price, so an unknown time is refused. */
 export const CacheControl = Type.Optional(
   orNull(
     Type.Object({

@@ -155,7 +155,7 @@ export function checkRequest(body: JsonObject): WireRequest {
   return body as unknown as WireRequest
 }
 
-/** Checks the body of count_tokens by the same rules. */
+/** Checks the body of count_tokens by the rules for whole requests. */
 export function checkCountTokens(body: JsonObject): WireCountRequest {
   check(CountTokensRequest, body, '')
   return body as unknown as WireCountRequest

@@ -28,7 +28,7 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   }
 }
 
-/** Counts blocks for tools that the usage doesn't include. */
+/** Counts the use of tools by their blocks, if the usage doesn't report these tools. */
 function readToolUses(content: readonly JsonValue[], usage: JsonValue | undefined): ToolUses | undefined {
   const uses: Record<string, number> = {}
   for (const block of content) {

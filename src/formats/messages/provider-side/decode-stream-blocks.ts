@@ -113,7 +113,7 @@ export class BlockReader {
     return [{ type: 'reasoning-delta', ...block.at, text: value }]
   }
 
-  /** Signatures come as a whole; like in the client libraries, a later one replaces an earlier one. */
+  /** A signature comes whole; as in the client libraries, a later signature replaces an earlier one. */
   private sign(index: JsonValue | undefined, value: JsonValue | undefined): ChatEvent[] {
     const block = this.open.get(index)
     if (block?.type === 'reasoning' && typeof value === 'string' && value !== '') block.signature = value

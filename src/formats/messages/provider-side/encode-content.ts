@@ -179,7 +179,7 @@ function fileIdSource(source: Extract<MediaSource, { type: 'file-id' }>): JsonOb
 /** The API refuses a request with more cache breakpoints. */
 const MAX_BREAKPOINTS = 4
 
-/** The field to spread into a wire object; empty without a hint. */
+/** The cache field, as an object to spread into a block or tool; empty without a hint. */
 export function encodeCache(cache: CacheHint | undefined): JsonObject {
   if (!cache) return {}
   return { cache_control: cache.ttl === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }
@@ -201,7 +201,7 @@ export function limitBreakpoints(blocks: readonly JsonObject[]): number {
   return excess
 }
 
-/** The blocks inside a tool result, and then the result, which ends after them. */
+/** The blocks inside a tool result, then the result itself, because it ends after them. */
 function withInnerBlocks(block: JsonObject): JsonObject[] {
   return Array.isArray(block.content) ? [...block.content.filter(isJsonObject), block] : [block]
 }

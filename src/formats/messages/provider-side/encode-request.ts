@@ -74,7 +74,7 @@ function simplify(content: JsonObject[]): JsonValue {
   return content.length === 1 && content.every(isPlainText) ? joinTexts(content) : content
 }
 
-/** The reason why the API would refuse thinking with these messages; undefined if it would not. */
+/** The reasons why the API would refuse thinking with these messages; empty if it would not. */
 function findObstacles(messages: readonly Message[], isForced: boolean): ThinkingObstacles {
   if (isForced) return { any: 'a forced tool call excludes thinking' }
   const last = messages.at(-1)
@@ -226,7 +226,7 @@ function encodeAdaptive(reasoning: Reasoning, obstacle: string | undefined, warn
   return { thinking: { type: 'adaptive', ...display }, effort }
 }
 
-/** The caller's own budget is only kept below the output limit; a budget derived from an effort also leaves room for the answer. */
+/** Keeps a caller's budget between the API's minimum and the output limit. A budget from an effort leaves room for the answer. */
 function budgetFor({ effort, budgetTokens }: Reasoning, maxTokens: number): number {
   if (budgetTokens !== undefined && budgetTokens > 0) return Math.min(Math.max(budgetTokens, MIN_BUDGET), maxTokens - 1)
   const named = !effort || effort === 'none' ? DEFAULT_EFFORT : effort

@@ -8,8 +8,8 @@ import { encodeCache } from './encode-content'
 type EncodedTools = { tools: JsonObject[]; toolChoice: JsonObject | undefined; isForced: boolean; instruction?: string }
 
 /**
- * Encodes tools and choice for a messages provider. A choice among some tools becomes a shorter list, since the format can't express it.
- * For models that always think, a required call becomes an instruction. Throws `invalid_request` if a call is required and there is no
+ * Encodes tools and choice for a messages provider. A choice among some tools becomes a shorter tool list, since the format can't express
+ * it. For models that always think, a required call becomes an instruction. Throws `invalid_request` if a call is required and there is no
  * tool.
  */
 export function encodeTools(request: ChatRequest, traits: TargetTraits, warnings: Warning[]): EncodedTools {

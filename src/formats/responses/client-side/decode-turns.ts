@@ -173,7 +173,7 @@ function readImage(item: WireItem<'image_generation_call'>, reading: Reading): v
   pushAssistant(reading, [{ type: 'image', source }])
 }
 
-/** Refuses a reference to an item that isn't stored. Lost reasoning is ignored instead, as in other formats. */
+/** Refuses a reference to an item that isn't stored. Missing reasoning is only ignored, as in other formats. */
 function refuseReference(id: string, path: string): void {
   if (id.startsWith('rs_')) return
   throw new GatewayError('not_found', `Item with id '${id.slice(0, 128)}' not found.`, { param: `${path}.id` })

@@ -7,7 +7,7 @@ import { encodeAnnotation } from '@/formats/url-citations'
 import { randomId } from '@/lib/ids'
 import type { JsonObject } from '@/lib/json'
 
-/** Whether an item is complete. An item cut off by a limit is not, and such a call must not be executed. */
+/** The status of an item. An item that a limit cut off is `incomplete`; such a call must not be executed. */
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
 /** A message with one part; `part` is undefined if the message has just begun. */

@@ -14,7 +14,7 @@ const CODE_OF_FAILURE: Partial<Record<ErrorKind, string>> = {
   rate_limited: 'rate_limit_exceeded',
 }
 
-/** The fields of an `error` event. They are published flat, but the service sends them nested, so clients read either. */
+/** The fields of an `error` event. OpenAI documents them flat, but sends them nested, so clients may read one or the other. */
 export function encodeErrorEvent(error: GatewayError): JsonObject {
   const body = encodeErrorBody(error)
   const { code, message, param } = body

@@ -73,7 +73,7 @@ export function encodeBody(context: AnswerContext, moment: Moment): JsonObject {
     created_at: context.created,
     ...moment,
     background: false,
-    // If the answer is stored, this contains its own id.
+    // If the answer is stored, `answerEcho` contains its id, which replaces the id above.
     ...context.answerEcho,
     model: context.model,
   }
@@ -133,7 +133,7 @@ function encodeBlock(block: AnswerBlock, status: ItemStatus, given: BlockContext
   }
 }
 
-/** The hub has a choice's log probabilities in the form of chat-completions, whose entries are the same. */
+/** The hub has a choice's log probabilities in the form of chat-completions, with the same entries as here. */
 function logprobsOf({ logprobs }: Choice): JsonObject[] {
   const content = isJsonObject(logprobs) ? logprobs.content : undefined
   return Array.isArray(content) ? content.filter(isJsonObject) : []

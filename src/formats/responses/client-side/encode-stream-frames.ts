@@ -6,7 +6,7 @@ import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
 import { encodeSource, refusalPart, summaryPart, textPart } from './encode-content'
 
-/** A started block. `index` is -1 until its item is opened. */
+/** A started block and the output item made from it. `index` is -1 until its item is opened. */
 export type Lane = {
   kind: 'text' | 'refusal' | 'reasoning' | 'call'
   id: string

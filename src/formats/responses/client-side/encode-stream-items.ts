@@ -173,7 +173,7 @@ export class ItemWriter {
     }
   }
 
-  /** Source positions count over all texts, so they fit only the first text. */
+  /** Adds sources to a text. Their positions count from the start of all texts, so only the first text keeps them. */
   private cite(block: number, sources: readonly Source[] = []): Frame[] {
     const lane = this.lanes.get(block)
     if (!lane || sources.length === 0) return []
@@ -211,7 +211,7 @@ export class ItemWriter {
     return told ? this.writeWhole(reasoningItem(id, 'completed', '', told.proof)) : []
   }
 
-  /** Writes an item that arrives complete. `begun`: fields with other values in the `added` event. */
+  /** Writes an item that arrives complete. `begun`: fields whose values differ in the `added` event. */
   private writeWhole(item: JsonObject, begun: JsonObject = {}): Frame[] {
     const before = this.finish('completed')
     this.ended = this.items.length

@@ -1,4 +1,4 @@
-/** Flat tool names for providers without namespaces: both names combined, and separated again in the answer. */
+/** Flat tool names for providers without namespaces: namespace and name are combined, and separated again in the answer. */
 import { invalidRequest } from '@/chat/error'
 import type { ToolOrigin } from '@/chat/request'
 import { LIMITS } from '@/formats/responses/limits'
@@ -10,7 +10,7 @@ const DIGEST_CHARS = 8
 
 export interface ToolNames {
   add(origin: ToolOrigin, path: string): string
-  /** The tools that are not functions or have another name for the caller, by provider-side name. */
+  /** Tools that are no functions, or that have another name at the provider, by their provider-side name. */
   origins(): ReadonlyMap<string, ToolOrigin>
 }
 
@@ -24,7 +24,7 @@ export function flatName(name: string, namespace: string | null | undefined): st
   return `${kept}_${sha256Hex(whole).slice(0, DIGEST_CHARS)}`
 }
 
-/** Creates the register of one request. */
+/** Creates the register of one request's tool names. */
 export function createToolNames(): ToolNames {
   const known = new Map<string, ToolOrigin>()
 

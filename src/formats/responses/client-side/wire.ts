@@ -73,7 +73,7 @@ const AgentMessage = object({
   text: optional(Type.String()),
 })
 
-/** Changes the effort or output shape from here on. */
+/** An item that changes the effort or output shape for the following turns. */
 const ConfigurationUpdate = object({
   reasoning: optional(object({ effort: optional(Type.String()) })),
   text: optional(object({ format: optional(AnyObject) })),
@@ -194,7 +194,7 @@ export function checkItem<T extends WireItemType>(type: T, item: WireAnyItem, pa
 
 const check = createSchemaCheck({ isMeant, word: String })
 
-/** Whether a union's variant has the value's JSON type. Constants never match: an error about one of them would mislead. */
+/** Whether a union's variant has the value's JSON type. Constants never match: an error about a constant would mislead. */
 function isMeant({ type, const: word }: TSchema, value: unknown): boolean {
   if (word !== undefined) return false
   if (Array.isArray(value)) return type === 'array'

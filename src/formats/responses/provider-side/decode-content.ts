@@ -47,7 +47,7 @@ export function readPart(part: JsonValue | undefined): { kind: 'text' | 'refusal
     : undefined
 }
 
-/** The summaries, or else the reasoning itself, which open models show. */
+/** The summaries, or else the reasoning itself, which open-weight models show. */
 export function reasoningText({ summary, content }: JsonObject): string {
   const summaries = textsOf(summary)
   return (summaries.length > 0 ? summaries : textsOf(content)).join('\n\n')
@@ -62,7 +62,7 @@ function decodeReasoningItem(item: JsonObject): AnswerBlock {
   return { type: 'reasoning', text: reasoningText(item), ...readProof(item) }
 }
 
-/** The proof of a reasoning item. A provider of this format only sends its own. */
+/** The proof of a reasoning item. Providers of this format send only their own proofs. */
 export function readProof(item: JsonObject): ReturnType<typeof decodeSignature> {
   return decodeSignature(textOf(item.id), textOf(item.encrypted_content))
 }

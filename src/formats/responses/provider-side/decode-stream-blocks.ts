@@ -13,7 +13,7 @@ import { createCall, type OpenCall, type Place } from './decode-stream-calls'
 type TextKind = 'text' | 'refusal'
 type Part = { kind: TextKind; at: Place; hasText: boolean; isOpen: boolean; sources?: readonly Source[] }
 type Message = { type: 'message'; parts: Map<JsonValue, Part> }
-/** `source`: the text that is read (summary or content): the first to arrive. `section`: index of the part being read. */
+/** `source`: the field whose text is read, summary or content: the first to arrive. `section`: index of the part being read. */
 type Thought = { type: 'reasoning'; at: Place; source: string | undefined; section: JsonValue; hasText: boolean }
 type Call = { type: 'call'; call: OpenCall }
 type Item = Message | Thought | Call | { type: 'skipped' }
@@ -23,7 +23,7 @@ export class BlockReader {
   private readonly slots = new Map<JsonValue | undefined, Slot>()
   private count = 0
   private firstText: number | undefined
-  /** Number of items by kind. */
+  /** Number of items that the events contained, by kind. */
   private readonly told = new Map<string, number>()
   private readonly saw = { call: false, refusal: false, nameless: false }
 
@@ -58,7 +58,7 @@ export class BlockReader {
     }
   }
 
-  /** The item at an index. If there is none, or the previous one has ended, an item of `type` begins there. */
+  /** The item at an index. If there is none, or an item of another type has ended there, an item of `type` begins. */
   private itemAt(event: JsonObject, type: string): { item: Item; starts: ChatEvent[] } {
     const key = keyOf(event)
     const known = this.slots.get(key)
@@ -241,7 +241,7 @@ export class BlockReader {
     return [...closed, ...this.untold(items)]
   }
 
-  /** Items that only the final output contains: messages and calls beyond the number of their kind in events. */
+  /** Decodes messages and calls that only the final output contains: those beyond the number in the events. */
   private untold(items: readonly JsonObject[]): ChatEvent[] {
     const left = new Map(this.told)
     return items.flatMap((item, index) => {

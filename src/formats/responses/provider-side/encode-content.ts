@@ -6,7 +6,7 @@ import { encodeParts, foreignFile } from '@/formats/openai'
 import { QUIRKS } from '@/formats/responses/provider'
 import type { JsonObject } from '@/lib/json'
 
-/** A text part; `mark` has further fields. */
+/** A text part; `mark` contains additional fields, such as a cache hint. */
 export function textPart(text: string, mark: JsonObject = {}): JsonObject {
   return { type: 'input_text', text, ...mark }
 }
@@ -49,7 +49,7 @@ function ownFileId({ id, format }: Extract<MediaSource, { type: 'file-id' }>): s
   return id
 }
 
-/** The field to spread into a part: empty without a hint, or if the provider would refuse it. */
+/** The cache field, as an object to spread into a part: empty without a hint, or if the provider would refuse it. */
 export function encodeCache(cache: CacheHint | undefined, quirks: ReadonlySet<string>): JsonObject {
   if (!cache || !quirks.has(QUIRKS.cacheBreakpoints)) return {}
   return { prompt_cache_breakpoint: { mode: 'explicit', ttl: cache.ttl === '1h' ? '12h' : '30m' } }

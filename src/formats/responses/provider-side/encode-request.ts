@@ -90,7 +90,7 @@ function encodeOutput(
   return { text: { ...(format && { format }), ...(said !== undefined && { verbosity: said }) } }
 }
 
-/** `strict` is always sent, since its default differs from the other formats'. */
+/** `strict` is always sent, since its default differs from that of other formats. */
 function encodeFormat(output: ChatRequest['output']): JsonObject | undefined {
   if (output.type === 'text') return undefined
   if (output.type === 'json') return { type: 'json_object' }
@@ -104,7 +104,7 @@ function encodeFormat(output: ChatRequest['output']): JsonObject | undefined {
   }
 }
 
-/** JSON mode is refused unless the input mentions JSON (`instructions` don't count), which callers of other formats need not do. */
+/** Providers refuse JSON mode if no input item mentions JSON (`instructions` don't count). A message is then added. */
 function withMentionOfJson(input: JsonObject[]): JsonObject[] {
   if (input.some((item) => /json/i.test(JSON.stringify(item)))) return input
   return [{ role: 'developer', content: 'Answer with a JSON object.' }, ...input]

@@ -3,15 +3,15 @@ import { ITEMS } from '@/formats/responses/client-side/wire'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 
-/** Limit for names and ids, which contain no text that a provider would count. */
+/** Maximum characters of a name or id, which providers don't count as text. */
 const MAX_WORD_CHARS = 512
 const WORDS = ['type', 'role', 'call_id', 'name', 'namespace', 'detail', 'file_id', 'filename', 'format', 'effort']
-/** Character limit of all items of a request that only providers read. These items are stored whole. */
+/** Maximum characters of the items of a request that are stored whole, since only providers know their fields. */
 const MAX_UNREAD_CHARS = 128 * 1024
-/** Fields that any item may have, besides its type's own. */
+/** Fields that items of every type may have. */
 const OF_EVERY_ITEM = ['type', 'id', 'status', 'phase']
 
-/** Selects input items' known fields to store, at every depth; undefined if too large for an honest client. Numbers keep their digits. */
+/** Selects input items' known fields to store, at every depth; undefined if they are too large. Numbers keep their digits. */
 export function keptItems(items: readonly JsonObject[]): JsonObject[] | undefined {
   let unread = 0
   const kept: JsonObject[] = []
