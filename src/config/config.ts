@@ -26,7 +26,7 @@ export type Config = {
   host: string
   /** 0: the system chooses a free port. */
   port: number
-  /** The address of one server, Sentinels (with commas), or cluster nodes. Undefined: start an embedded server. */
+  /** Addresses of one server, of Sentinels (separated by commas), or of cluster nodes. Undefined: start an embedded server. */
   redisUrls: string[] | undefined
   redisKeyPrefix: string
   /** Undefined: start an embedded server. */
@@ -55,7 +55,7 @@ export type Config = {
   /** Access to the metrics. Production allows it only with the token. */
   metricsAccess: 'open' | 'closed' | { token: string }
   logLevel: LogLevel
-  /** Where spans and metrics are exported. Undefined: no export. */
+  /** Settings for exporting spans and metrics. Undefined: no export. */
   telemetry: TelemetrySettings | undefined
   /** Milliseconds after SIGTERM in which requests are still served, so that proxies notice and stop sending them. */
   drainDelayMs: number
@@ -91,7 +91,7 @@ export type Config = {
 
 type ConfigResult = { kind: 'loaded'; config: Config } | { kind: 'faulty'; faults: Fault[] }
 
-/** Validates the settings. Returns every fault by name; secrets are never quoted. If the situation is unclear, the strict rules apply. */
+/** Validates the settings. Returns every fault by name; secrets are never quoted. If `situation` lacks a fact, the strict rules apply. */
 export function loadConfig(environment: Environment, situation: Situation = {}): ConfigResult {
   const values: Record<string, unknown> = {}
   const faults: Fault[] = []

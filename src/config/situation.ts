@@ -1,4 +1,4 @@
-/** Decides which free features a start may offer: none beside real providers without an explicit setting. */
+/** Decides which free features a start offers. With real providers, it offers one only if a setting says so. */
 import type { Fault } from '@/lib/fault'
 import { isWeakPassword } from '@/lib/weak-password'
 
@@ -45,7 +45,7 @@ export function offersDemoAccount(
   return isWorthless({ NODE_ENV: mode }, situation)
 }
 
-/** Reports settings that would give away credit, or access to it. */
+/** Reports settings that would give anybody free credit, or access to credit. */
 export function situationFaults(values: Record<string, unknown>, situation: Situation): Fault[] {
   const faults: Fault[] = []
   const { HOST, NODE_ENV, DEMO_ACCOUNT, DEPOSIT_PROVIDER } = values

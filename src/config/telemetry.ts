@@ -22,7 +22,7 @@ const MAX_CHARS = 10_000_000
 
 const text = (description: string) => optional(Type.String({ description }))
 
-/** Validated only if something is exported, since a shared environment may contain values meant for others. */
+/** Validated only if something is exported, since a shared environment may contain values meant for other programs. */
 export const TELEMETRY_VARIABLES = {
   OTEL_SDK_DISABLED: text('true or false'),
   OTEL_EXPORTER_OTLP_ENDPOINT: text('an address'),
@@ -88,7 +88,7 @@ function readTelemetry(values: Record<string, unknown>): { settings: TelemetrySe
   return { settings, faults: reader.faults }
 }
 
-/** A signal's own settings override the common ones. */
+/** Settings for one signal (traces or metrics) override the settings for both. */
 function readExport(reader: Reader, signal: 'TRACES' | 'METRICS'): ExportSettings | undefined {
   const named = (what: string) => {
     const own = `OTEL_EXPORTER_OTLP_${signal}_${what}`

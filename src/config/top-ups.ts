@@ -27,14 +27,14 @@ export type TopUpSettings = {
   reversibleDays: { deposit: number; bankTransfer: number }
 }
 
-/** `webhookSecrets`: the newest first; undefined: one is made and stored in the database. */
+/** `webhookSecrets`: newest first. Undefined: the gateway makes a secret and stores it in the database. */
 type SandboxSettings = { provider: 'sandbox'; webhookSecrets: readonly string[] | undefined }
 
 type StripeSettings = {
   provider: 'stripe'
   secretKey: string
   isLive: boolean
-  /** The newest first. */
+  /** The secrets of the webhook, newest first. */
   webhookSecrets: readonly string[]
   /** Undefined: Stripe's own address. */
   apiBase: string | undefined
@@ -97,7 +97,7 @@ export const TOP_UP_VARIABLES = {
 
 type TopUpValues = Static<TObject<typeof TOP_UP_VARIABLES>> & { NODE_ENV?: string | undefined }
 
-/** Unsafe settings of top-ups: money without a destination, and webhooks that any sender could sign. */
+/** Reports wrong or unsafe settings of top-ups, such as a wrong IBAN, or webhooks that any sender could sign. */
 export function topUpFaults(values: Record<string, unknown>): Fault[] {
   const faults: Fault[] = []
   const iban = values.BANK_TRANSFER_IBAN
@@ -152,7 +152,7 @@ function isLiveKey(key: string): boolean {
   return /^.k_live_/.test(key)
 }
 
-/** The settings from validated values. With simulated answers deposits are simulated too; otherwise only if configured. */
+/** The settings from validated values. With simulated answers, deposits are simulated by default; else there are none by default. */
 export function toTopUps(values: TopUpValues, situation: Situation): TopUpSettings {
   return {
     bank: toBank(values),

@@ -39,7 +39,7 @@ import type { EndedAnswer } from '@/metrics/ended-answer'
 import { type AttemptFault, classify } from '@/routing/failover/fault-class'
 import type { AttemptStart } from './tracing'
 
-/** The conventions' names of providers, by the end of the host name. Others keep the catalogue's name. */
+/** The conventions' names of providers, by the end of the host name. Any other provider has its name in the catalogue. */
 const WELL_KNOWN_HOSTS: readonly (readonly [string, string])[] = [
   ['api.openai.com', 'openai'],
   ['api.anthropic.com', 'anthropic'],
@@ -145,7 +145,7 @@ export function answerAttributes(answer: EndedAnswer): Attributes {
   }
 }
 
-/** Providers may send names of any length. */
+/** Shortens a name, since providers may send names of any length. */
 function nameOf(text: string): string | undefined {
   return text.slice(0, MAX_NAME_CHARS) || undefined
 }
@@ -166,7 +166,7 @@ function usageAttributes(usage: Usage | undefined): Attributes {
   }
 }
 
-/** The name in the conventions. */
+/** The name of a finish reason in the GenAI conventions. */
 export function finishReason(kind: FinishKind): string {
   return FINISH_REASONS[kind]
 }

@@ -79,7 +79,7 @@ function outputText({ choices }: ChatResponse): string | undefined {
   return newestAsText(messages)
 }
 
-/** JSON of as many entries as fit, preferring the last. */
+/** JSON of as many of the last entries as fit into an attribute. */
 function newestAsText(entries: readonly (Message | Part)[]): string {
   const texts: string[] = []
   let room = MAX_ATTRIBUTE_CHARS
@@ -116,7 +116,7 @@ function partOf(block: ContentBlock): Part {
   }
 }
 
-/** Images, audio and files are only named, because one of them would exceed the span's size. */
+/** Images, audio and files are only named, because one of them could exceed the span's size. */
 function mediaPart(modality: string, source: MediaSource): Part {
   switch (source.type) {
     case 'base64':
@@ -128,7 +128,7 @@ function mediaPart(modality: string, source: MediaSource): Part {
   }
 }
 
-/** As an object if possible, as the conventions require. */
+/** A tool call's arguments: as an object if possible, as the conventions require. */
 function argumentsOf(text: string): JsonValue {
   return text.length > MAX_TEXT_CHARS ? cut(text) : (parseJson(text) ?? text)
 }

@@ -1,4 +1,4 @@
-/** The official exporters, with bounded queues and counted losses: a slow, dead or refusing collector only costs spans. */
+/** The official exporters, with bounded queues and counted losses: if the collector is slow, dead or refuses, only spans are lost. */
 
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
 import { OTLPMetricExporter as JsonMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
@@ -61,7 +61,7 @@ function createTraceExporter(settings: NonNullable<TelemetrySettings['traces']>)
   return settings.protocol === 'http/json' ? new JsonTraceExporter(options) : new ProtoTraceExporter(options)
 }
 
-/** Sends metrics. Sums cover the whole life of the process, so that the next export has what a failed one lost. */
+/** Sends metrics. Sums count from the process's start, so that the next export includes the counts of a failed export. */
 export function createMetricExporter(settings: ExportSettings, losses: ExportLosses): PushMetricExporter {
   const options = exporterOptions(settings)
   const exporter =
@@ -103,7 +103,7 @@ export interface ExportLosses {
 
 const QUIET_MS = 60_000
 
-/** Creates counts of zero. */
+/** Creates the counts of exports and losses. Logs a loss at most once a minute. */
 export function createExportLosses(logger: Logger, clock: Pick<Clock, 'monotonic'>): ExportLosses {
   const counts: ExportCounts = {
     exported: { traces: 0, metrics: 0 },

@@ -24,7 +24,7 @@ const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 41
 const FIRST_TOKENS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const PER_TOKEN = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5]
 
-/** `target` has the operation, the provider and its model. */
+/** `target`: the attributes of the operation, the provider and its model. */
 export interface GenAiMetrics {
   /** A call to a provider has ended; `errorType` is set if it failed. Times are milliseconds. */
   called(target: Attributes, call: { durationMs: number; firstChunkMs: number | undefined; errorType?: string }): void
@@ -68,7 +68,7 @@ export function createGenAiMetrics(meter: Meter): GenAiMetrics {
   }
 }
 
-/** For clients, the model has its public name, and the server is this one. */
+/** The attributes for clients: the model has its public name, and the server is this gateway. */
 function soldAs(target: Attributes, model: string): Attributes {
   return {
     [ATTR_GEN_AI_OPERATION_NAME]: target[ATTR_GEN_AI_OPERATION_NAME],

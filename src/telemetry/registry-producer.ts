@@ -22,7 +22,7 @@ export type Series = {
 
 type Scope = { name: string; version: string }
 
-/** Exports the Prometheus `series` by OpenTelemetry under the same names, so that nothing is counted twice. Counting starts now. */
+/** Exports the Prometheus `series` by OpenTelemetry under the same names: one count serves both. Sums start at the time of this call. */
 export function createRegistryProducer(
   resource: Resource,
   scope: Scope,

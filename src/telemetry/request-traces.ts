@@ -1,4 +1,4 @@
-/** Makes spans and metrics of the gateway's events: one span for a request, with one for each step and each call. */
+/** Turns the gateway's events into spans and metrics: one span per request, and below it one per step and per call. */
 import {
   type Attributes,
   type Context,
@@ -53,7 +53,7 @@ type RequestTrace = {
   isOver: boolean
 }
 
-/** More than a process's concurrent requests. Beyond this, some were never reported as ended. */
+/** More than a process's concurrent requests. More traces exist only if the end of some was never reported. */
 const MAX_REQUESTS = 100_000
 /** Errors of ours or of providers, not of the caller. */
 const OUR_FAULTS: ReadonlySet<ErrorKind> = new Set(['internal', 'upstream_failed', 'overloaded', 'timeout'])
@@ -94,7 +94,7 @@ export function createRequestTraces(options: RequestTracesOptions): Tracing {
       failed(fault) {
         if (!request.attempts.has(number)) return
         tellFault(attempt, faultAttributes(fault))
-        // A started answer will still be settled.
+        // If the answer has begun, the attempt ends when the answer is settled.
         if (!attempt.hasBegun) endAttempt(request, number)
       },
       outrun() {
@@ -234,7 +234,7 @@ function tellStep(span: Span, name: string, facts: StepFacts): void {
   }
 }
 
-/** The attributes of an answer for searching requests. */
+/** The attributes of an answer by which people search for requests. */
 function requestSummary({ model, durationMs, firstTokenMs }: EndedAnswer, attributes: Attributes): Attributes {
   return {
     'svc.model': model,

@@ -22,7 +22,7 @@ export function describeRequest(request: Request, route: string | undefined): { 
       [ATTR_HTTP_REQUEST_METHOD]: isKnown ? request.method : OTHER_METHOD,
       [ATTR_URL_SCHEME]: request.url.startsWith('https:') ? 'https' : 'http',
       [ATTR_HTTP_ROUTE]: route,
-      // The route, because a path may contain any text from the caller, even a key.
+      // The attribute gets the route, because a path may contain any text from the caller, even a key.
       [ATTR_URL_PATH]: route,
     },
   }

@@ -29,9 +29,9 @@ export interface Telemetry {
   readonly tracing: Tracing
   /** Adds the trace id to log lines with a request id. */
   readonly logger: Logger
-  /** Exports these metrics too, and adds the outcome of exports to them. */
+  /** Also exports these metrics, and gives them the counts of exports and losses. */
   include(metrics: Included): void
-  /** Exports the rest within this time. Never rejects. */
+  /** Exports the remaining spans and metrics within this time. Never rejects. */
   stop(timeoutMs: number): Promise<void>
 }
 
@@ -120,7 +120,7 @@ function samplerOf({ sampler, ratio }: TraceSettings): Sampler {
   return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
 }
 
-/** Gives processes with the same settings different attributes, even if an operator gave all the same name. */
+/** The attributes of this process. They differ between processes, even if an operator gave all of them the same name. */
 function resourceOf({ settings, service, isOneOfSeveral }: TelemetryOptions): Resource {
   const { serviceName, resource } = settings
   const given = resource[ATTR_SERVICE_INSTANCE_ID]

@@ -19,7 +19,7 @@ const SETTER = {
   },
 }
 
-/** W3C trace context, by the settings: read from callers and written for providers, without baggage. */
+/** Reads the W3C trace context of callers and writes it for providers, as the settings allow; never baggage. */
 export function createTraceContext(
   settings: Pick<TelemetrySettings, 'traces' | 'continuesTraces' | 'toProviders'>,
 ): TraceContext {

@@ -1,4 +1,4 @@
-/** Reports a request's steps for tracing, as plain data with its id, no content. Passed in; undefined without tracing. */
+/** The interface to which the gateway reports a request's steps for tracing: plain data, by request id. */
 import type { MediaKind } from '@/catalog/types'
 import type { EmbeddingRequest } from '@/chat/embedding'
 import type { GatewayError } from '@/chat/error'
@@ -10,7 +10,7 @@ import type { EndedAnswer } from '@/metrics/ended-answer'
 import type { AttemptFault } from '@/routing/failover/fault-class'
 import type { PlannedTarget } from '@/routing/plan/plan'
 
-/** The steps of a request that take time, besides its attempts. */
+/** The steps of a request that take time, apart from its attempts. */
 type StepName = 'plan' | 'reserve' | 'settle'
 
 /** Texts and numbers from our code, or lists of them. */
@@ -32,14 +32,14 @@ export interface AttemptListener {
   readonly content: AnswerListener | undefined
   /** The first content has arrived. */
   began(): void
-  /** The error, before or after the first content; undefined: an error of ours. */
+  /** The call has failed, before or after the first content. `fault` is undefined for an error of ours. */
   failed(fault: AttemptFault | undefined): void
   outrun(): void
 }
 
 /** No method throws or waits. Calls about an unknown request are ignored. */
 export interface Tracing {
-  /** A request has arrived for one of our routes; undefined: for none. */
+  /** A request has arrived. `route` is undefined if it is for none of our routes. */
   arrived(request: Request, route: string | undefined): void
   responded(request: Request, status: number): void
   /** Gives the request its id. Its trace continues until `ended` or `refused`. */

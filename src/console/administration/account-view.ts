@@ -11,7 +11,7 @@ import type { AccountBalance } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
 
 export type AccountView = Account & {
-  /** Read live from the ledger; undefined if the ledger does not answer. */
+  /** The present balance in the ledger; undefined if the ledger does not answer. */
   balance: AccountBalance | undefined
   users: AccountUser[]
   keys: KeyListing[]

@@ -34,11 +34,11 @@ type AdministrationDeps = {
   orders: Orders
   accounts: Accounts
   apiKeys: ApiKeys
-  /** A separate pool for look-ups, so that they take no connections from paid requests. */
+  /** A separate pool of connections for look-ups: paid requests must not wait for a connection. */
   reading: Database
   /** Maximum amount that one administrator moves in a day, over all accounts, without a second administrator. */
   approvalLimit: Nano
-  /** The catalogue's limits, used for accounts without their own. */
+  /** The catalogue's limits, used for accounts that have no limits of their own. */
   defaultLimits: DefaultLimits
   health: HealthSources
 }
@@ -71,7 +71,7 @@ export function createAdministration(deps: AdministrationDeps) {
       accounts.setStatus(accountId, status, { by: auditOrigin(by), reason }),
     changeAccountLimits: (by: Administrator, change: LimitsChange) =>
       changeAccountLimits(database, ledger, { ...change, by: auditOrigin(by) }),
-    /** Moves money within the limit; above it, requests a second administrator's approval. */
+    /** Moves money if the amount is within the limit; above the limit, requests a second administrator's approval. */
     request: (by: Administrator, { operation, reason, key }: MoneyRequest) =>
       requestOperation(money, by, { operation, reason, requestId: requestIdOf(by.userId, key) }),
     /** Adds credit once per reference for an operator key; above the limit, requests an administrator's approval. */
@@ -83,7 +83,7 @@ export function createAdministration(deps: AdministrationDeps) {
     commitStatement: commitStatement.bind(null, money),
     health: () => reportHealth(health),
     tryProvider: createProviderTrials(health.catalog, database),
-    /** Quality figures by model for tiers in the last `days` days, and each tier's share of observed requests. */
+    /** Each tier's share of requests that are observed, and the quality by model that was observed in the last `days` days. */
     tierReport: async (days: number) => ({
       tiers: [...health.catalog.current.tiers.values()].map(({ id, observe }) => ({ tier: id, share: observe })),
       observed: await readObservations(reading, days, Date.now()),

@@ -1,8 +1,8 @@
 import type { ChangedBy } from '@/accounts/audit'
 
 /**
- * A signed-in person with the role `admin`, and the origin of their request. With `operatorKeyId`, an operator key sent the request, and
- * `userId` is that key's id too.
+ * A signed-in person with the role `admin`, and the origin of their request. If an operator key sent the request, both `operatorKeyId` and
+ * `userId` are the key's id.
  */
 export type Administrator = { userId: string; email: string; ip?: string; requestId?: string; operatorKeyId?: string }
 

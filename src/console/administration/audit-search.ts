@@ -36,7 +36,7 @@ export async function searchAudit({ db }: Database, search: AuditSearch): Promis
   })
 }
 
-/** Returns the actors that belong to the account. An operator belongs to it only as a member. */
+/** Returns those of `userIds` whose names the account may see: administrators only if they are members of it. */
 export async function ownPeople(
   { db }: Database,
   accountId: string,

@@ -52,7 +52,7 @@ type Fallback = { from: string; to: string; reason: string; count: number }
 
 type HealthReport = { providers: ProviderHealth[]; fallbacks: Fallback[] }
 
-/** The state of providers and targets, with digests of keys. Circuits and keys are shared by all gateways; counts are this process's. */
+/** The state of providers and targets, with digests of keys. All gateways share circuits and keys; the counts are of this process only. */
 export function reportHealth(sources: HealthSources): HealthReport {
   const status = sources.router.status()
   const providers = [...sources.catalog.current.providers.values()].map((provider) =>

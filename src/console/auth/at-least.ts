@@ -1,4 +1,4 @@
-/** Delays responses to a minimum time, so that the time doesn't reveal the result. */
+/** Delays responses to a minimum time, so that the response time doesn't reveal the result. */
 
 /** Runs `work`. An error is thrown after at least `ms` milliseconds. */
 export async function atLeast<T>(ms: number, work: () => Promise<T>): Promise<T> {

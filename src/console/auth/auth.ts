@@ -36,7 +36,7 @@ export type Auth = {
   countChange(viewer: Pick<Viewer, 'userId'>, accountId: string): Promise<void>
 }
 
-/** The sign-in service: secret, library and flows. It uses the stores only from the first request on, so gateways start without them. */
+/** The sign-in service: secret, library and flows. It uses no store before the first request, so gateways can start without stores. */
 export function createAuth(options: AuthOptions): Auth {
   const { settings, publicUrl, database, redis, logger } = options
   const secrets = once(() => secretsOf(settings.secrets, database))

@@ -7,7 +7,7 @@ export function meaningOfFailure(error: unknown): unknown {
   if (!isRefusal(error)) return error
   const code = error.body?.code ?? ''
   if (code === 'VALIDATION_ERROR') return notAsExpected(error.message)
-  // The library's error if a concurrent sign-in uses up the same backup code.
+  // The library sends CONFLICT if a concurrent sign-in has used the same backup code.
   if (error.status === 'CONFLICT') return wrongCode()
   const told = MEANINGS[code]
   return told ? told() : error

@@ -13,7 +13,7 @@ export function hashSessionToken(token: string): string {
   return sha256Hex(token)
 }
 
-/** The library's adapter, which hashes session tokens when writing. A look-up by token returns that token. */
+/** The library's adapter, which hashes session tokens when writing. A look-up by token returns the token, not its hash. */
 export function withHashedSessions(createAdapter: AdapterFactory): AdapterFactory {
   return (options: BetterAuthOptions) => {
     const adapter = createAdapter(options)

@@ -24,7 +24,7 @@ const TOKEN_LENGTH = 32
 const LIFE_DAYS = 7
 const DAY_MS = 86_400_000
 
-/** Switches for each kind of leaked key; each returns whether the key existed. */
+/** The functions that switch off a leaked key: an API key, and a management key. */
 type Switches = {
   deactivate(keyId: string, accountId: string, by: ChangedBy): Promise<unknown>
   revoke(managementKeyId: string, accountId: string, by: ChangedBy): Promise<unknown>

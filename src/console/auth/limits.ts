@@ -110,7 +110,7 @@ export const keyReportsFrom = (address: string): Limit[] => [
   { name: 'key-reports', subject: 'all', max: 300, seconds: HOURS },
 ]
 
-/** Repeated password and code prompts for a signed-in person. */
+/** Attempts of a signed-in person to confirm an action by password or code. */
 export const confirmationsBy = (userId: string): Limit => ({
   name: 'confirm',
   subject: userId,
@@ -118,7 +118,7 @@ export const confirmationsBy = (userId: string): Limit => ({
   seconds: 15 * MINUTES,
 })
 
-/** A person's changes, including sign-ins: each may need the audit log, which is written serially. */
+/** A person's changes, including sign-ins: each may write to the audit log, which takes one entry at a time. */
 export const changesBy = (userId: string): Limit => ({
   name: 'changes',
   subject: userId,
@@ -142,7 +142,7 @@ export const changesAt = (accountId: string): Limit => ({
   seconds: MINUTES,
 })
 
-/** Wrong sign-ins from one browser to one account that it has signed in to before, at whatever address. */
+/** Wrong sign-ins from one browser, at any address, to one account that it has signed in to before. */
 export const signInsWith = (device: string, email: string): Limit => ({
   name: 'device-pair',
   subject: devicePairOf(device, email),
@@ -150,10 +150,10 @@ export const signInsWith = (device: string, email: string): Limit => ({
   seconds: 15 * MINUTES,
 })
 
-/** A site's limit is this many times a network's limit, since one person may own all networks of a site. */
+/** The limit of a site (an IPv6 /48) is this many times a network's limit: one person may own all networks of a site. */
 const NETWORKS_OF_A_SITE = 4
 
-/** The limits of a network, and of its site if a site may have many networks. */
+/** The limit of an address's network and, for IPv6, the limit of its site, which may have many networks. */
 function fromNetwork(address: string, name: string, max: number, seconds: number): Limit[] {
   const site = siteOf(address)
   const limit = { name, subject: networkOf(address), max, seconds }

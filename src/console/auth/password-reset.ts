@@ -1,4 +1,4 @@
-/** Password changes, with the old password or a mailed link. All sessions end, except a new one. */
+/** Password changes, with the old password or a mailed link. All sessions end; a signed-in person gets a new one. */
 import { eq } from 'drizzle-orm'
 import { inOwnLine } from '@/accounts/passwords'
 import { GatewayError } from '@/chat/error'

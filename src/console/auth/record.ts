@@ -32,7 +32,7 @@ export async function record(
   })
 }
 
-/** The mail for a change that affects signing in; undefined for others. */
+/** The mail for a change that affects signing in; undefined for other changes. */
 function mailOf(action: SignInChange, where: { address: string; at: string }): NewMail | undefined {
   switch (action) {
     case 'user.change_password':

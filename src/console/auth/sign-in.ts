@@ -100,7 +100,7 @@ export async function signOut(parts: AuthParts, visitor: Visitor): Promise<Answe
   return { body: null, cookies }
 }
 
-/** Runs after every sign-in: writes the audit entry, ends the old session, remembers address and browser, ensures an account. */
+/** Runs after every sign-in: writes the audit entry, ends the old session, remembers address and browser, creates a missing account. */
 export async function welcome(
   parts: AuthParts,
   visitor: Visitor,
@@ -143,7 +143,7 @@ export async function welcome(
   return rememberVisitor(parts, visitor, user.email)
 }
 
-/** Whether the visitor's address or browser is known from earlier sign-ins with `email`; undefined if neither is. */
+/** How the visitor is known from earlier sign-ins with `email`: by address, or by browser; undefined if by neither. */
 async function knownBy(
   { throttle }: Pick<AuthParts, 'throttle'>,
   visitor: Visitor,

@@ -22,7 +22,7 @@ import { headersWithoutSession, linkFor, type Visitor } from './visitor'
 type SignUpResult = { status: 'signed_in' | 'verification_sent' }
 type NewPerson = Credentials & { name: string }
 
-/** Longer than the work, so that the response time does not reveal whether the address is known. */
+/** Longer than a sign-up takes, so that the response time does not reveal whether the address is known. */
 const ANSWER_MS = 300
 
 /** Creates a person. If addresses must be confirmed, it sends a mail, and responds the same for an address in use. */
@@ -142,7 +142,7 @@ async function sendVerification(
   await post(parts, user.email, 'verify_email', linkFor(visitor, token))
 }
 
-/** The token already exists. If the gateway dies before it stores the mail, the person must request another mail. */
+/** Stores the mail with the link. The token is stored before: if the gateway dies in between, the person must request a new mail. */
 async function post(
   { mails, database }: AuthParts,
   to: string,

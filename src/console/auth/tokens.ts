@@ -24,7 +24,7 @@ export async function createToken(parts: AuthParts, purpose: TokenPurpose, userI
   return token
 }
 
-/** The token's user id; undefined if it is unknown, used or expired. Does not use it up. */
+/** The token's user id; undefined if the token is unknown, used or expired. The token stays valid. */
 export async function readToken(parts: AuthParts, purpose: TokenPurpose, token: string): Promise<string | undefined> {
   const { internalAdapter } = await (await parts.library()).$context
   const found = await internalAdapter.findVerificationValue(`${purpose}:${token}`)

@@ -2,12 +2,12 @@
 
 export type Visitor = {
   request: Request
-  /** The client's network address: the connection's peer, or as a trusted proxy reports it. */
+  /** The client's network address: of the connection, or reported by a trusted proxy. */
   address: string
   requestId?: string
 }
 
-/** Passes the client's address to the library. Always set by us, never copied from a request. */
+/** The header that passes the client's address to the library. We always set it; it is never copied from a request. */
 export const ADDRESS_HEADER = 'x-client-address'
 const USER_AGENT_MAX_CHARS = 300
 
@@ -28,7 +28,7 @@ export function headersWithoutSession(visitor: Visitor): Headers {
   return headers
 }
 
-/** The parts of a mailed link: its token, and the request's origin in case no address is configured. */
+/** The parts of a mailed link: its token, and the request's origin, used if PUBLIC_URL is not set. */
 export function linkFor({ request }: Pick<Visitor, 'request'>, token: string): { token: string; origin: string } {
   return { token, origin: new URL(request.url).origin }
 }

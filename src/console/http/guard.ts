@@ -26,12 +26,12 @@ export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
   membershipIn(accountId: string, userId: string): Promise<Membership | undefined>
   countChange: Auth['countChange']
-  /** The dashboard's address, without trailing slash; undefined: the request's own. */
+  /** The dashboard's address, without trailing slash; undefined: taken from each request. */
   publicUrl: string | undefined
   trustedProxyHops: number
   /** Queues reads by account. */
   reads: Reads
-  /** Stores responses to changes for repeated requests; undefined if that is disabled. */
+  /** Stores the responses to changes, so that a repeated request gets the same one; undefined if that is disabled. */
   idempotency: HttpDeps['idempotency']
 }
 
@@ -44,7 +44,7 @@ const SESSION_TOKEN = /session_token=([^;]+)/
 /** Body size for forms. */
 const FORM_BYTES = 16 * 1024
 
-/** Whether a route admits the viewer; an object also allows bodies larger than a form. */
+/** The value of a route's option such as `signedIn`. An object also allows bodies larger than a form. */
 type Admission = boolean | { maxBodyBytes: number }
 
 /** The permission that the route needs. `isProved` also requires a recent re-authentication (403). */
@@ -87,7 +87,7 @@ export function guard(deps: GuardDeps) {
         deps.reads.end(request)
         return freePress(request)
       })
-      // The hook also runs after errors.
+      // `end` may be called twice, since this hook also runs after errors.
       .onAfterResponse({ as: 'scoped' }, ({ request }) => deps.reads.end(request))
       .macro({
         signedIn: (admission: Admission) => ({ ...admitting(deps, admission, requireViewer), detail: BY_A_PERSON }),
@@ -171,7 +171,7 @@ async function admit(deps: GuardDeps, request: Request, admitting: Promise<Viewe
   const viewer = await admitting
   viewers.set(request, viewer)
   knowCaller(request)
-  // A route without an account counts for the person's own account.
+  // A read on a route without an account in its path counts for the person's own account.
   const whose = 'accountId' in viewer ? viewer.accountId : viewer.ownAccountId
   if (SAFE_METHODS.has(request.method)) await deps.reads.begin(request, whose)
 }
@@ -185,7 +185,7 @@ function admitted(request: Request): Viewer {
 /** Changes in progress that were sent with an idempotency key. */
 const presses = new WeakMap<Request, Exclude<Awaited<ReturnType<typeof openChange>>, Response>>()
 
-/** Pages repeat a change with its key if the response was lost; it happens once. Not for sessions, since cookies aren't stored. */
+/** If a page repeats a change with the same idempotency key, the change is made once. Not for sign-in: cookies aren't stored. */
 async function openPress(
   deps: GuardDeps,
   request: Request,
@@ -325,7 +325,7 @@ function checkOrigin(deps: GuardDeps, request: Request): void {
 
 const CONVERSIONS: ReadonlySet<string> = new Set(['toString', 'valueOf'])
 
-/** Throws `invalid_request` for a body with such a field name at any depth; the reader has limited the depth. */
+/** Throws `invalid_request` if a field at any depth has a name in CONVERSIONS. The reader has limited the depth. */
 function refuseConversions(value: JsonValue | undefined): void {
   if (typeof value !== 'object' || value === null) return
   // An array's field names are its indexes, which are never in CONVERSIONS.

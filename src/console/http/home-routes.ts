@@ -4,7 +4,7 @@ import { NO_SNIFFING, transportSecurity } from '@/http/pages'
 import { PRODUCT } from '@/http/product'
 
 type HomeDeps = {
-  /** The dashboard's address, without trailing slash; undefined: the request's own. */
+  /** The dashboard's address, without trailing slash; undefined: taken from each request. */
   publicUrl: string | undefined
 }
 

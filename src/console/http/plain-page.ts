@@ -7,7 +7,7 @@ body{margin:0;display:grid;place-items:center;min-height:100vh;background:light-
 main{box-sizing:border-box;padding:1.5rem;background:light-dark(#fff,#1a2026);border-radius:.75rem}
 h1{font-size:1.25rem;margin:0}`
 
-/** Makes console pages without scripts or session: a centred card. `style` is CSS, and the policy allows no other. `body` is HTML. */
+/** Makes console pages without scripts or session: a centred card. `body` is HTML. `style` is CSS; the policy allows no other CSS. */
 export function createPlainPage(title: string, style: string): (body: string, status: number) => Response {
   const css = STYLE + style
   const policy = [

@@ -62,7 +62,7 @@ async function playgroundPayer({ apiKeys, chat, readMemberKeyPolicy }: Playgroun
   const { accountId, userId, email } = viewer
   const keyId = await apiKeys.playgroundKey(accountId, { actor: { userId, email } })
   const key = await chat.ledger.readKey({ accountId, keyId })
-  // The key is the account's; the acting member's budgets and policy apply too.
+  // The key belongs to the account. The acting member's budgets and policy apply in addition.
   if (key?.status === 'active') {
     const rules = await readMemberKeyPolicy({ accountId, userId })
     return { accountId, keyId, memberId: userId, bounds: rules && allowedBy(rules, 'member') }

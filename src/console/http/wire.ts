@@ -8,7 +8,7 @@ import { NextCursor } from './pages'
 export const NullableText = orNull(Type.String())
 export const DecimalUsd = Type.String({ description: 'Decimal USD' })
 
-/** An amount with a description. */
+/** The schema of an amount in USD with a description. */
 export function exactUsd(description: string) {
   return Type.String({ description: `${description}, USD as exact decimal text` })
 }
@@ -20,7 +20,7 @@ export function exactly<Fields extends TProperties>(fields: Fields, options: Obj
 
 export const NoFields = exactly({})
 
-/** A page of a list: its items, and the cursor of the next page. */
+/** The schema of a page of a list: its items, and the cursor of the next page. */
 export function listOf<Item extends TSchema>(item: Item, options: ArrayOptions = {}) {
   return Type.Object({ items: Type.Array(item, options), nextCursor: NextCursor })
 }
@@ -34,13 +34,13 @@ type IsoMoments<Row> = {
   [Name in keyof Row]: Row[Name] extends Date ? string : Row[Name] extends Date | null ? string | null : Row[Name]
 }
 
-/** The fields, with dates as ISO 8601 in UTC. */
+/** Copies a row, with its dates as ISO 8601 in UTC. */
 export function isoMoments<Row extends object>(row: Row): IsoMoments<Row> {
   const fields = Object.entries(row).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
   return Object.fromEntries(fields) as IsoMoments<Row>
 }
 
-/** The fields, with amounts as exact decimal USD. */
+/** Converts amounts to exact decimal USD, under the same names. */
 export function inUsd<Name extends string>(amounts: Record<Name, Nano>): Record<Name, string> {
   const fields = Object.entries<Nano>(amounts).map(([name, amount]) => [name, formatUsd(amount)])
   return Object.fromEntries(fields) as Record<Name, string>

@@ -4,7 +4,7 @@ import { describeFailure } from '@/db/failure'
 import type { Credit } from '@/ledger/outcomes'
 import type { OrdersDeps } from './deps'
 
-/** Whether the ledger has the entry now. Never throws: the entry is in the history, and its outbox row with it. */
+/** Returns whether the ledger now has the entry. Never throws: Postgres has the entry and an outbox row, which sends it later. */
 export async function applyEntry(
   { database, ledger, logger, afterCommit }: OrdersDeps,
   credit: Credit,

@@ -13,7 +13,7 @@ import type { Actor, CancelOutcome } from './types'
 
 type CancelRequest = { orderId: string; accountId?: string; actor: Actor; note?: string }
 
-/** Cancels a pending order, first at the provider. An overdue order expires instead. */
+/** Cancels a pending order, first at the provider. If the order is overdue, it expires and is not cancelled. */
 export async function cancelOrder(deps: OrdersDeps, request: CancelRequest): Promise<CancelOutcome> {
   const { orderId, accountId, actor, note } = request
   const closed = await closePayment(deps, orderId, accountId)
@@ -22,7 +22,7 @@ export async function cancelOrder(deps: OrdersDeps, request: CancelRequest): Pro
     const found = await lockOwn(deps, transaction, orderId, accountId)
     if (!found) return { kind: 'not_found' }
     const now = new Date(deps.clock.now())
-    // The provider's webhook about the closed page expires the order. If it came first, the order is treated as pending.
+    // The provider's webhook about the closed page expires the order. If that webhook came first, the order counts as pending.
     const isClosedHere = closed && found.state === 'expired' && found.expiresAt > now
     const state = nextState(isClosedHere ? 'pending' : found.state, 'cancel')
     if (state === undefined) return { kind: 'not_pending', order: toOrder(found) }

@@ -8,7 +8,7 @@ import { nextState } from './order-state'
 import { auditPerson, changeOrder, lockOrder, type OrderRow, storableText, toOrder } from './rows'
 import type { Actor, ClaimOutcome } from './types'
 
-/** The actor of expiries in an order's events. */
+/** The actor that an order's events name if the order expires. */
 const CLOCKWORK: Actor = { kind: 'system', name: 'expiry' }
 
 type ClaimRequest = { orderId: string; accountId?: string; note: string; actor: Actor }

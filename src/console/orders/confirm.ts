@@ -42,7 +42,7 @@ const MISMATCH_OF_STATE = {
   charged_back: 'order_already_paid',
 } as const satisfies Record<OrderRow['state'], MismatchReason | undefined>
 
-/** Asserts the caller's checks: the amount's range, and the form of currency and id. */
+/** Books a reported payment. The caller has checked the amount's range, and the form of currency and id. */
 export async function confirmPayment(deps: OrdersDeps, notice: PaymentNotice): Promise<ConfirmOutcome> {
   const { amountCents, taxCents = 0, currency, externalId } = notice
   assert(Number.isInteger(taxCents) && taxCents >= 0 && taxCents < amountCents, 'tax is a part of the amount')

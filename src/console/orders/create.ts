@@ -1,4 +1,4 @@
-/** A new order: within the limits, with a reference of its own, and (for deposits) with a payment at the provider. */
+/** Creates orders: within the limits, with a unique reference and, for deposits, with a payment at the provider. */
 import { and, eq, gt, sql } from 'drizzle-orm'
 import { isBeingCharged } from '@/console/orders/auto-top-up/failed-charge'
 import type { DepositPayment, DepositProvider } from '@/console/orders/deposits/deposit-provider'
@@ -56,7 +56,7 @@ export async function setUpPayment(
   return row ? { kind: 'set_up', order: toOrder(row) } : { kind: 'provider_failed' }
 }
 
-/** Shortens an order's time to the lifetime of the provider's page, even if the order could wait longer for a person. */
+/** An auto top-up waits for a person longer than the provider's page is open. Shortens its time to the page's lifetime. */
 async function shorten({ database, clock, methods }: OrdersDeps, row: OrderRow): Promise<OrderRow> {
   if (row.card === null || !methods.deposit) return row
   const latest = new Date(clock.now() + methods.deposit.lifetimeMs).toISOString()
@@ -75,7 +75,7 @@ type Stored =
 
 async function store(deps: OrdersDeps, transaction: Transaction, order: NewOrder): Promise<Stored> {
   const { accountId, actor, amountCents } = order
-  // Orders of one account are counted and created in turn.
+  // The lock lets only one order of an account be counted and created at a time.
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`orders ${accountId}`}, 0))`)
   const [account] = await transaction.select({ email: accounts.email }).from(accounts).where(eq(accounts.id, accountId))
   if (!account) return { kind: 'unknown_account' }

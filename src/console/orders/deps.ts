@@ -16,9 +16,9 @@ export type OrdersDeps = {
   logger: Logger
   methods: OfferedMethods
   amounts: { minimumCents: number; maximumCents: number }
-  /** Days after a payment in which its payer can take it back. */
+  /** Number of days after a payment in which its payer can take the money back. */
   reversibleDays: { deposit: number; bankTransfer: number }
-  /** Set if the orders change as steps of a larger transaction. Gets the credits to send to the ledger after its commit. */
+  /** Set if orders change inside a larger transaction. Collects the credits to send to the ledger after that transaction's commit. */
   afterCommit?: (credit: Credit) => void
 }
 

@@ -8,7 +8,7 @@ import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-
 import type { Orders } from './orders'
 
 const INTERVAL_MS = 30_000
-/** Pauses vary between 0 and the full length, since many processes poll the same orders. */
+/** Pauses are 0.5 to 1.5 times the interval, chosen at random, since many processes poll the same orders. */
 const JITTER = 1
 const ROUND_SIZE = 100
 const STOP_TIMEOUT_MS = 2_000

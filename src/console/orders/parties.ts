@@ -1,4 +1,4 @@
-/** Seller and customer of a sale, stored at an order's first payment: a receipt doesn't change later. */
+/** Seller and customer of a sale, stored at an order's first payment, so that a receipt never changes. */
 import { eq } from 'drizzle-orm'
 import type { Transaction } from '@/db/client'
 import type { Parties } from '@/db/orders-schema'

@@ -51,7 +51,7 @@ function checkCharacter(body: string): string {
   for (let position = 0; position < body.length; position++) {
     sum += (position + 2) * ALPHABET.indexOf(body.charAt(position))
   }
-  // The check character has weight 1, and all weighted characters together are a multiple of 31.
+  // The check character has weight 1. It makes the weighted sum of all characters a multiple of 31.
   const character = ALPHABET[(ALPHABET.length - (sum % ALPHABET.length)) % ALPHABET.length]
   assert(character !== undefined, 'the check character is in the alphabet')
   return character

@@ -1,4 +1,4 @@
-/** Refunds: a negative entry of the ledger with a reason, once per key, never more than was paid. */
+/** Refunds: a negative entry of the ledger with a reason, once per `key`. An order's refunds never exceed its payments. */
 import { and, eq } from 'drizzle-orm'
 import { newEntryId, recordCredit } from '@/accounts/credits'
 import { endWithheld, withholdDebit } from '@/accounts/debits'

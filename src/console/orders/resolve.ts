@@ -95,7 +95,7 @@ async function credit(
   }
 }
 
-/** The received amount without tax, but at most the maximum of an order. For another currency than the order's: only that maximum. */
+/** The received amount without tax, but at most the maximum of an order. If the currencies differ, the maximum of an order. */
 function maximumOf(payment: PaymentRow, order: OrderRow): number {
   const countable = MAX_PAYMENT_CENTS - order.paidCents
   return payment.currency === order.currency ? Math.min(netOf(payment), countable) : countable
@@ -126,7 +126,7 @@ async function pay(
   })
 }
 
-/** Writes the decided payment and its audit entry. It must be the last step of the transaction, because it audits. */
+/** Writes the decided payment and its audit entry. It must be the transaction's last step: audit entries are written one at a time. */
 async function close(
   { clock }: OrdersDeps,
   transaction: Transaction,

@@ -5,7 +5,7 @@ import type { PaymentSource } from './types'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** A payment counts as a deposit by its order or its source, whoever confirmed it. */
+/** A payment is a deposit if its order or its source says so, even if an administrator confirmed it. */
 export function reversibleUntil(
   { deposit, bankTransfer }: OrdersDeps['reversibleDays'],
   { method }: Pick<OrderRow, 'method'>,

@@ -38,7 +38,7 @@ export async function changeOrder(transaction: Transaction, orderId: string, cha
   return row
 }
 
-/** Writes the next event of an order whose row this transaction holds. */
+/** Writes the next event of an order. This transaction must have locked the order. */
 export async function appendEvent(
   transaction: Transaction,
   order: OrderRow,
@@ -78,7 +78,7 @@ export async function auditPerson(transaction: Transaction, { actor, ...entry }:
   })
 }
 
-/** How an actor is named in events. */
+/** The name of an actor in events: an address, or a system name. */
 export function actorName(actor: Actor): string {
   return actor.kind === 'person' ? actor.email : actor.name
 }

@@ -82,7 +82,7 @@ function conditionsOf(search: OrderSearch): SQL[] {
   return conditions
 }
 
-/** The beginning of a reference in its usual form, with or without the prefix. */
+/** Puts the beginning of a reference, typed with or without the prefix, into the usual form. */
 function referenceStart(text: string): string {
   const plain = text.toUpperCase().replace(/[^A-Z0-9]/g, '')
   const code = plain.startsWith(REFERENCE_PREFIX) ? plain.slice(REFERENCE_PREFIX.length) : plain

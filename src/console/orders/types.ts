@@ -17,7 +17,7 @@ import type { Company } from '@/db/schema'
 
 export type { MismatchReason, PaymentSource } from '@/db/orders-schema'
 
-/** The actor. A person's actions are audited; the system's are only in the order's events. */
+/** The author of a change. A person's changes are audited; the system's are only in the order's events. */
 export type Actor =
   | { kind: 'person'; userId: string; email: string; ip?: string; requestId?: string }
   | { kind: 'system'; name: string }
@@ -49,7 +49,7 @@ export type Reversal = Omit<
 
 /** An order with all its events, and its account. */
 export type OrderDetails = Order & {
-  /** `company`: of an organisation. */
+  /** `company`: null unless the account is an organisation's. */
   account: { name: string; email: string; company: Company | null }
   /** Oldest first. */
   events: OrderEvent[]
@@ -84,7 +84,7 @@ export type CancelOutcome =
   | { kind: 'not_pending'; order: Order }
   /** The payer has already paid, and the payer's bank is processing it. */
   | { kind: 'payment_under_way' }
-  /** The provider has to close its page first, and does not answer. */
+  /** Before the order is cancelled, the provider must close its page, but it does not answer. */
   | { kind: 'provider_unreachable' }
 export type SetUpOutcome =
   | { kind: 'set_up'; order: Order }
@@ -94,7 +94,7 @@ export type SetUpOutcome =
   | { kind: 'not_pending'; order: Order }
   | { kind: 'provider_failed' }
 export type ClaimOutcome =
-  /** The customer has reported the order as paid too often. */
+  /** The customer has already reported this order as paid `limit` times. */
   | { kind: 'too_many_claims'; limit: number }
   | { kind: 'claimed'; order: Order }
   | { kind: 'not_found' }
@@ -122,7 +122,7 @@ export type PaymentNotice = {
   /** The payment's free text; at most 1,000 characters are stored. */
   text?: string
   actor: Actor
-  /** The person's reason for the confirmation; stored in the order's events. */
+  /** The reason that a person gave for confirming the payment; stored in the order's events. */
   reason?: string
 }
 export type ConfirmOutcome =
@@ -149,7 +149,7 @@ export type ReversalNotice = {
   note?: string
   actor: Actor
 }
-/** The outcome of a notice, before a possible suspension. */
+/** The outcome of a reversal notice, before the account may be suspended. */
 export type BookedReversal = { reversal: Reversal } & (
   | { kind: 'reversed' | 'reinstated'; order: Order }
   /** The payment or reversal that it undoes is not booked, or not yet credited. */
@@ -187,7 +187,7 @@ export type RefundOutcome =
 export type Resolution =
   /** Credits `creditCents` (omitted: the paid amount, only for US dollars) to the account of `orderId`, whose state doesn't matter. */
   | { kind: 'credit'; orderId: string; creditCents?: number }
-  /** Closes the payment without credit: it was sent back, or doesn't belong to us. */
+  /** Closes the payment without credit: the money was sent back, or was not for us. */
   | { kind: 'dismiss' }
 export type NewResolution = { paymentId: string; resolution: Resolution; reason: string; actor: Actor }
 export type ResolveOutcome =

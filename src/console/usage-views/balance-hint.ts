@@ -14,7 +14,7 @@ export type BalanceHint = {
 export const RATE_DAYS = 7
 export const LOW_DAYS = 7
 export const CRITICAL_DAYS = 2
-/** Below this, a balance counts as low even without spending. */
+/** A balance below this amount counts as low, even without spending. */
 export const LOW_BALANCE_NANO = NANO_PER_USD
 
 type HintFacts = {

@@ -21,7 +21,7 @@ import { createWindowSteps } from './window-steps'
 
 type Cell = { day: string; key_id: string; model: string; requests: number }
 
-/** Number of daily sums read in one query, and number of sums whose records one statement looks up. */
+/** Number of daily sums that one query reads, and number of those sums whose records one query reads. */
 const CELLS_READ = 2_000
 const MAX_PROBES = 64
 
@@ -36,7 +36,7 @@ export function createCellSteps(database: Database, filter: UsageFilter, windowS
     if (known.length === 0 && !isLast) {
       known = await readCells(database, filter, latest)
       isLast = known.length < CELLS_READ
-      // The oldest day read may be incomplete. It is left for the next read, unless it is the only one.
+      // The oldest day that was read may be incomplete: the next query reads it again, unless it is the only day.
       const oldest = known.at(-1)?.day
       if (!isLast && known[0]?.day !== oldest) known = known.filter((cell) => cell.day !== oldest)
     }
@@ -64,7 +64,7 @@ async function readCells({ sql }: Database, filter: UsageFilter, latest: string)
     GROUP BY usage_daily.day, key_id, model ORDER BY usage_daily.day DESC LIMIT ${CELLS_READ}`
 }
 
-/** Takes whole days, newest first, until they have enough matches or are too many for one statement. Takes at least one day. */
+/** Takes whole days, newest first, until they have enough matches or are too many for one query. Takes at least one day. */
 function takeDays(cells: readonly Cell[], wanted: number): Cell[] {
   const taken: Cell[] = []
   let requests = 0

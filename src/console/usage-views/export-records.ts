@@ -113,7 +113,7 @@ function cellOf(kind: SeenKind, told: ToldRecord[SeenName]): CsvCell {
   return kind === 'amount' ? { decimal: String(told) } : told
 }
 
-/** Fields have the names of the CSV's columns. As there, money is decimal text. */
+/** Fields have the names of the CSV's columns. Money is decimal text, as in the CSV. */
 function toJsonLine(record: ListedRecord): string {
   const told = tellRecord(record)
   const fields = COLUMNS.map(({ heading, property }) => [heading, told[property]])

@@ -12,7 +12,7 @@ type FilterChoices = {
 
 const MODEL_DAYS = 400
 const MAX_KEYS = 1_000
-/** Number of latest records searched for tags and apps, and the maximum of values of each. */
+/** Number of latest records that are searched for tags and apps, and maximum number of tags and of apps. */
 const LATEST_RECORDS = 20_000
 const MAX_LABELS = 500
 

@@ -11,7 +11,7 @@ type KeyUsageDay = {
   outputTokens: number
 }
 
-/** The latest `days` days (1 to 366) up to the day of `nowMs`, oldest first. Usage that hasn't reached Postgres is missing. */
+/** The latest `days` days (1 to 366) up to the day of `nowMs`, oldest first. Usage that is not yet in Postgres is missing. */
 export type ReadKeyUsage = (
   key: { accountId: string; keyId: string },
   days: number,

@@ -1,4 +1,4 @@
-/** A usage record as shown and exported, and the columns it is read from. */
+/** The form in which usage records are shown and exported, and the columns that are read for it. */
 import type { Sql } from 'postgres'
 import type { UnitCount } from '@/chat/units'
 import { inputTokens, type Usage } from '@/chat/usage'

@@ -9,7 +9,7 @@ import { createWorkerLoop } from '@/lib/worker-loop'
 
 export type LiveEvent =
   | { type: 'balance'; balance: Nano; available: Nano; held: Nano; spentThisMonth: Nano }
-  /** New usage records are in Postgres; `pending` more are on their way. */
+  /** New usage records are in Postgres; `pending` more are not there yet. */
   | { type: 'usage'; seq: number; pending: number }
 
 export type Watch = { end(): void }

@@ -16,7 +16,7 @@ import {
 /** The maximum of records that one sum may read: about half a second of work. */
 export const MAX_SUMMED = 400_000
 
-/** The newest {@link MAX_SUMMED} rows, with a column `is_match`; older ones are missing if there are more. */
+/** At most {@link MAX_SUMMED} rows, with a column `is_match`: the newest ones, or any ones if the filter names a key, model or person. */
 export function boundedScan(sql: Sql, filter: UsageFilter): Fragment {
   const isOfCells = isByCell(filter)
   const onlyNoteworthy = isNoteworthy(filter) ? sql`AND ${noteworthyCondition(sql)}` : sql``
@@ -32,7 +32,7 @@ type LivePart = {
   archivedBeforeMs: number | null
 }
 
-/** The part of `filter` with live records. */
+/** Limits `filter` to the time whose records are not archived. */
 export async function livePart({ sql }: Pick<Database, 'sql'>, filter: UsageFilter): Promise<LivePart> {
   const beforeMs = await readArchivedBeforeMs(sql)
   if (beforeMs === null || beforeMs <= filter.fromMs) return { filter, archivedBeforeMs: null }

@@ -25,7 +25,7 @@ type Overview = {
   pendingRecords: number
 }
 
-/** Means over all requests; null if nothing was measured. */
+/** Averages over all requests; null if nothing was measured. */
 type Speed = {
   durationMs: number | null
   firstTokenMs: number | null

@@ -14,7 +14,7 @@ export function formatUnitPrice(price: number, unit: Unit): string {
   return decimal(BigInt(price), isPerMillion(unit) ? PRICE_DIGITS : PICO_DIGITS)
 }
 
-/** The difference that rounding the sum of the lines up to a nano-USD makes. */
+/** The amount that is added when the sum of the lines is rounded up to whole nano-USD. */
 export function formatRounding(lines: readonly { count: number; price: number }[], totalNano: number): string {
   const exact = lines.reduce((sum, { count, price }) => sum + BigInt(count) * BigInt(price), 0n)
   return decimal(BigInt(totalNano) * 1000n - exact, PICO_DIGITS)

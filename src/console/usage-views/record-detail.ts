@@ -11,7 +11,7 @@ import { madeByCondition, type Sight } from './usage-filter'
 /** The charge for `count` units; `price` is pico-USD for one. */
 type PriceLine = { class: string; unit: Unit; variant?: string; count: number; price: number }
 
-/** Prices each line of a usage at today's prices. Undefined if the model is no longer sold. */
+/** Computes the lines of a usage, each with today's price. Undefined if the model is no longer sold. */
 export type PriceUsage = (
   model: string,
   usage: Usage,
@@ -30,7 +30,7 @@ export type RecordDetail = {
   cost: Nano
   rule: BillingRule
   flags: RecordFlag[]
-  /** The price of each line. Undefined if today's prices give another sum than `cost`. */
+  /** Count and price of each kind of usage. Undefined if today's prices don't add up to `cost`. */
   lines: PriceLine[] | undefined
 }
 
@@ -62,7 +62,7 @@ export async function readRecordDetail(
     cost,
     rule: record.rule,
     flags: [...new Set(records.flatMap((part) => part.flags))],
-    // The record itself has the cost of tools, at the prices of its day.
+    // The cost of tools is not computed again: the record has it, at the prices of its day.
     lines: price && price.total + toolsCost(record.tools) === cost ? price.lines : undefined,
   }
 }

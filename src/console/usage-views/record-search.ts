@@ -15,7 +15,7 @@ import { createWindowSteps } from './window-steps'
 
 export type SearchPage = {
   records: ListedRecord[]
-  /** The start of the next page; null at the end. */
+  /** The position at which the next page starts; null at the end of the list. */
   next: RecordPosition | null
   /** Set if time ran out before the page was full: everything since this time (milliseconds since 1970) was searched. */
   searchedToMs: number | null
@@ -32,7 +32,7 @@ export type SearchOptions = {
 }
 
 const DEFAULT_BUDGET_MS = 1_500
-/** Some dozen milliseconds of work, even if no record matches. */
+/** A scan of this many records takes some dozen milliseconds, even if none matches. */
 const WINDOW_SIZE = 10_000
 
 /** Finds a page of records in limited time: by daily sums, by the index of exceptions, or by scanning. Throws if Postgres is too slow. */

@@ -6,7 +6,7 @@ import { boundedScan, livePart, MAX_SUMMED } from './live-records'
 import { errorCondition, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
 
 export type RecordTotals = {
-  /** Corrections are not counted here; they only change the cost. */
+  /** Late records don't count as requests; they only change the cost. */
   requests: number
   errors: number
   inputTokens: number
@@ -32,7 +32,7 @@ export async function sumRecords(database: Database, filter: UsageFilter): Promi
   return { ...subtract(whole, rest), errors: 0, archivedBeforeMs }
 }
 
-/** Whole days from the daily sums, and the incomplete days at both ends from the records. */
+/** Sums whole days from the daily sums, and the incomplete days at both ends from the records. */
 async function sumByDay(database: Database, filter: UsageFilter): Promise<RecordTotals> {
   const firstDayMs = startOfUtcDay(filter.fromMs + MS_PER_DAY - 1)
   const endMs = startOfUtcDay(filter.toMs)

@@ -18,7 +18,7 @@ export type RequestSearch = PageRequest & {
 const DEFAULT_DAYS = 30
 const BUDGET_MS = 10_000
 
-/** One page of an account's charged requests for administrators, newest first, each with a possible duplicate. */
+/** One page of an account's charged requests for administrators, newest first, each with its possible duplicate, if there is one. */
 export async function listRequests(database: Database, search: RequestSearch, nowMs: number) {
   const { cursor, limit: _, fromMs = nowMs - DEFAULT_DAYS * MS_PER_DAY, toMs = nowMs + MS_PER_DAY, ...filter } = search
   const options = { after: fromCursor(cursor), limit: pageSize(search), budgetMs: BUDGET_MS }

@@ -60,12 +60,12 @@ export function rangeCondition(sql: Sql, { accountId, fromMs, toMs }: UsageFilte
     AND settled_at < ${to ?? ''}::text::timestamptz`
 }
 
-/** All conditions but account and time: ` true AND … `. */
+/** All conditions of the filter except account and time: ` true AND … `. */
 export function matchCondition(sql: Sql, filter: UsageFilter): Fragment {
   return sql`${keyAndModelCondition(sql, filter)} AND ${detailCondition(sql, filter)}`
 }
 
-/** The condition for keys and models of daily sums: ` true AND … `. */
+/** The condition on key, model and person, for records and for daily sums: ` true AND … `. */
 export function keyAndModelCondition(sql: Sql, filter: UsageFilter): Fragment {
   const { keyId, model } = filter
   return sql`true ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`} ${madeByCondition(sql, filter)}
@@ -77,7 +77,7 @@ export function madeByCondition(sql: Sql, { accountId, madeBy }: Sight): Fragmen
   return madeBy === undefined ? sql`` : ofPerson(sql, accountId, madeBy)
 }
 
-/** Conditions that neither the daily sums nor an index support: ` true AND … `. */
+/** Conditions on columns that neither the daily sums nor an index have: ` true AND … `. */
 export function detailCondition(sql: Sql, filter: UsageFilter): Fragment {
   const { requestedModel, flag, rule, memberId, tag, app, cost } = filter
   return sql`true ${requestedModel === undefined ? sql`` : sql`AND requested_model = ${requestedModel}`}

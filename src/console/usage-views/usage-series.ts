@@ -31,7 +31,7 @@ export type UsageSeries = {
   archivedBeforeMs: number | null
 }
 
-/** Charts up to this length show hours, longer ones days. A little over three days, since an open end is slightly in the future. */
+/** Charts up to this length show hours, longer ones days. A little over three days, since a chart until now ends slightly in the future. */
 const MAX_HOURLY_MS = 3 * MS_PER_DAY + MS_PER_HOUR
 
 /** The chart of `filter`. Days are always whole UTC days. */
@@ -163,7 +163,7 @@ function statusLabel(sql: Database['sql']): Fragment {
   return sql`CASE WHEN ${errorCondition(sql)} THEN 'error' WHEN status = ${CLIENT_CLOSED_STATUS} THEN 'left' ELSE 'ok' END`
 }
 
-/** Splits each day's total into failed requests and the rest. */
+/** Splits each day's total: the groups in `bad`, and the successful requests, which remain. */
 function splitByStatus(all: readonly PointRow[], bad: readonly PointRow[]): PointRow[] {
   const byDay = Map.groupBy(bad, (row) => row.bucket)
   return all.flatMap((whole) => {

@@ -73,10 +73,10 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     }
   }
 
-  /** Exports the records as a file. Throws `rate_limited` above the limit, `invalid_request` if part of the time is archived. */
+  /** Exports the records as a file. Throws `rate_limited` if too many exports run, `invalid_request` if part of the time is archived. */
   async function beginExport(filter: UsageFilter, format: ExportFormat): Promise<ReadableStream<Uint8Array>> {
     const { accountId } = filter
-    // Takes the place before the first `await`, so that simultaneous calls cannot exceed the limit.
+    // Counts the export before the first `await`, so that simultaneous calls cannot exceed the limit.
     const place = exports.takeNow(accountId, 1)
     if (!place) {
       throw new GatewayError('rate_limited', 'Other exports are still running. Try again when they have ended.', {

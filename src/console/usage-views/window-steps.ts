@@ -18,7 +18,7 @@ import {
   type UsageFilter,
 } from './usage-filter'
 
-/** Finds records by scanning an account's records backwards in fixed steps, or only the exceptions if nothing else can match. */
+/** Finds records by scanning an account's records backwards in fixed steps. If only exceptions can match, scans only these. */
 export function createWindowSteps({ sql }: Database, filter: UsageFilter, windowSize: number): TakeStep {
   const isPlain = isRolledUp(filter) && !isByCell(filter)
   return isPlain

@@ -89,7 +89,7 @@ export async function expireApprovals({ database, clock }: Pick<OrdersDeps, 'dat
   })
 }
 
-/** Runs in a savepoint: a refused operation is rolled back, and the approval can still be closed. */
+/** Performs the approved operation in a savepoint: if it is refused, its changes are rolled back, but the approval can be closed. */
 async function execute(
   transaction: Transaction,
   deps: OrdersDeps,
@@ -139,7 +139,7 @@ async function close(
   await audit(transaction, auditOrigin(administrator), row, status, note)
 }
 
-/** If the approval was for a statement's line, that line is now credited, or can be imported again. */
+/** If the approval was for a line of a bank statement, marks the line as credited, or lets it be imported again. */
 async function freeStatementLine(transaction: Transaction, row: ApprovalRow, status: ApprovalStatus): Promise<void> {
   await transaction
     .update(statementLines)

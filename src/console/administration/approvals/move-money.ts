@@ -6,7 +6,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { Credit, Withheld } from '@/ledger/outcomes'
 import { tellLedger } from './orders-within'
 
-/** Adds to `credits` the credits that the ledger gets after the commit. Withholds debits at once through `ledger`. */
+/** Collects in `credits` the entries to send to the ledger after the commit. Withholds debits through `ledger` before the commit. */
 type MoneyWork<Outcome> = (transaction: Transaction, credits: Credit[], ledger: Ledger) => Promise<Outcome>
 
 /** After a conflict with another transaction (such as a deadlock) the transaction is repeated. */
@@ -55,7 +55,7 @@ async function moveOnce<Outcome extends { kind: string; isKept?: boolean }>(
   return outcome
 }
 
-/** A ledger that adds the debits it withholds to `withheld`, because they can only be ended after the transaction. */
+/** Like `ledger`, but lists each withheld debit in `withheld`: a debit can be ended only after the transaction. */
 function ledgerWithin(ledger: Ledger, withheld: Withheld[]): Ledger {
   return {
     ...ledger,

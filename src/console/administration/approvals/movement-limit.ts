@@ -46,7 +46,7 @@ export async function countMovement(
   return 'within'
 }
 
-/** Uncounts a movement that was refused afterwards. */
+/** Takes a movement out of the count if it was refused after it was counted. */
 export async function forgetMovement(transaction: Transaction, requestId: string): Promise<void> {
   await transaction.delete(unapprovedMovements).where(eq(unapprovedMovements.requestId, requestId))
 }

@@ -1,10 +1,10 @@
-/** Operations by which administrators move money. Stored if a second administrator must agree. */
+/** Operations by which administrators move money. If a second administrator must agree, the operation is stored. */
 import { sha256Hex } from '@/lib/ids'
 
 /** Amounts are integer US cents unless the name says otherwise; `amountNano` may be negative. */
 export type Operation =
   | { kind: 'credit.adjust'; accountId: string; amountNano: number; allowNegative: boolean }
-  /** Credit that an operator key adds, once per reference. A negative amount removes credit that can be moved. */
+  /** Credit that an operator key adds, once per reference. A negative amount removes credit, but none whose payment can be reversed. */
   | { kind: 'credit.add'; accountId: string; amountNano: number; reference: string }
   | { kind: 'order.confirm'; orderId: string; amountCents: number }
   | { kind: 'order.refund'; orderId: string; amountCents: number; allowNegative: boolean }
@@ -17,7 +17,7 @@ export type StatementCredit = {
   line: number
   lineKey: string
   orderId: string
-  /** The order's reference, and the text that contains it. */
+  /** The order's reference, and the text of the bank's line that contains it. */
   reference: string
   text: string
   amountCents: number

@@ -12,7 +12,7 @@ import { type MoneyDeps, requestOperation } from './request-operation'
 type OperatorCredit = { accountId: string; amount: Nano; reference: string }
 
 export type OperatorCreditOutcome =
-  /** Credited now, or by an earlier call with this reference and amount from any key. */
+  /** The credit was added: now, or by an earlier call of any operator key with this reference and amount. */
   | { kind: 'credited' }
   | { kind: 'unknown_account' }
   /** The reference was used for another amount, or for another account. */

@@ -3,7 +3,7 @@ import type { ConfirmOutcome, MismatchReason, RefundOutcome, ResolveOutcome } fr
 import { assertNever } from '@/lib/assert'
 import { formatUsd, nano } from '@/lib/money'
 
-/** A sentence on an order's refusal, or undefined. With `keepsUnmatched`, a payment that fits no order waits for an administrator. */
+/** The reason of a refusal as a sentence; undefined if there was none. `keepsUnmatched`: an unmatched payment waits for a decision. */
 export function orderRefusal(
   outcome: ConfirmOutcome | RefundOutcome | ResolveOutcome,
   keepsUnmatched: boolean,

@@ -21,7 +21,7 @@ export function ordersWithin(deps: OrdersDeps, transaction: Transaction): Orders
   return { orders: createOrders({ ...deps, database, afterCommit: (credit) => credits.push(credit) }), credits }
 }
 
-/** Loads the account into the ledger before the transaction, which must not wait for another connection. */
+/** Loads the account into the ledger before the transaction begins: a load in the transaction would need a second connection. */
 export async function warmLedger({ database, ledger }: OrdersDeps, operation: Operation): Promise<void> {
   if ('amountNano' in operation) await ledger.readBalance(operation.accountId)
   if (operation.kind !== 'order.refund') return

@@ -17,7 +17,7 @@ import { ordersWithin } from './orders-within'
 /** `refused` with `isKept`: the transaction contains a payment, so it must be committed. */
 export type PerformOutcome = { kind: 'done'; credits: Credit[] } | { kind: 'refused'; message: string; isKept: boolean }
 
-/** Performs `request` for `administrator` inside the decision's transaction; Redis changes after the commit. A repeat changes nothing. */
+/** Performs `request` for `administrator` inside the decision's transaction. Redis changes after the commit. Repeats change nothing. */
 export async function perform(
   transaction: Transaction,
   deps: OrdersDeps,
@@ -67,7 +67,7 @@ async function adjust(
   return { kind: 'done', credits: [{ accountId, entryId, amount }] }
 }
 
-/** Adds credit once per reference. References of the operator's command count too. */
+/** Adds credit once per reference. A reference that the operator's command has used is refused too. */
 async function addOnce(
   transaction: Transaction,
   { ledger }: OrdersDeps,
@@ -87,7 +87,7 @@ async function addOnce(
   return { kind: 'done', credits: [{ accountId, entryId: recorded.entryId, amount }] }
 }
 
-/** Why a credit by reference was refused. */
+/** The sentence that says why a credit with a reference was refused. */
 function creditRefusal(outcome: Exclude<Awaited<ReturnType<typeof recordAudited>>, { kind: 'recorded' }>): string {
   switch (outcome.kind) {
     case 'reference_elsewhere':

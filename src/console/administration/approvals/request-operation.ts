@@ -43,8 +43,8 @@ const REUSED_KEY: RequestOutcome = {
 }
 
 /**
- * Moves money for an administrator: within the limit at once, above it after a second administrator's approval. Repeating the call changes
- * nothing.
+ * Moves money for an administrator: at once if the day's amount is within the limit, else after a second administrator's approval. Repeated
+ * calls change nothing.
  */
 export async function requestOperation(
   deps: MoneyDeps,
@@ -127,7 +127,7 @@ function factsOf(operation: Operation): AuditDetails {
   return { operation: kind, adjustment: formatUsd(nano(amountNano)), ...facts }
 }
 
-/** Undefined if the account or order does not exist. */
+/** The account and the amount of an operation; undefined if the account or order does not exist. */
 async function movedMoneyOf(transaction: Transaction, operation: Operation): Promise<MovedMoney | undefined> {
   switch (operation.kind) {
     case 'credit.add':

@@ -3,7 +3,7 @@
 export const BOOK_STEPS = ['day', 'month'] as const
 export type BookStep = (typeof BOOK_STEPS)[number]
 
-/** Days in UTC, yyyy-mm-dd, inclusive. If the step is a month, they are the first and last day of whole months, or today. */
+/** Days in UTC, yyyy-mm-dd, inclusive. With months as steps, `from` is the first day of a month, and `to` is the last one or today. */
 export type BookPeriod = { by: BookStep; from: string; to: string }
 
 type AskedPeriod = { by?: BookStep | undefined; from?: string | undefined; to?: string | undefined }
@@ -14,7 +14,7 @@ const MAX_PERIODS = { day: 366, month: 120 }
 const MONTH_CHARS = 'yyyy-mm'.length
 const YEAR_CHARS = 'yyyy'.length
 
-/** The requested period, until today at most. Default: from the month's first day to today, or by months from January. */
+/** The requested period, until today at most. Default: this month until today; with months as steps, this year until today. */
 export function bookPeriodOf({ by = 'day', from, to }: AskedPeriod, nowMs: number): BookPeriod | PeriodFault {
   const today = dayOf(nowMs)
   for (const [param, day] of [['from', from] as const, ['to', to] as const])

@@ -4,7 +4,7 @@ import { ENTRY_CAUSES, ENTRY_KIND } from '@/db/entry-causes'
 import type { BookPeriod } from './book-period'
 
 /**
- * All movements of balances, each with its sign for the liability. `grants` and `corrections`: added and removed by operators without a
+ * All movements of balances. A negative one lowers the liability. `grants` and `corrections`: credit that operators add or remove without a
  * payment; `testCredit`: all movements of the sandbox; `transfers`: between accounts, so always zero.
  */
 export const MOVEMENTS = [
@@ -83,7 +83,7 @@ const ENTRIES = `
       WHERE order_id = o.id AND state = 'credited' ORDER BY received_at LIMIT 1)) END AS way
   FROM ledger_entries e ${ENTRY_CAUSES}`
 
-/** The names of entries in the books, and their detail: the way of payment, or the kind. */
+/** Names the movement of each entry. Its `detail` is the way of payment, or the kind if there is no payment. */
 const CREDIT = `
   SELECT day, 'credit' AS section, CASE WHEN way = '${TEST_WAY}' THEN 'testCredit' WHEN kind = 'transfer' THEN 'transfers'
       WHEN way IS NULL THEN CASE WHEN amount > 0 THEN 'grants' ELSE 'corrections' END

@@ -33,7 +33,7 @@ export type Books = BookPeriod & {
   total: BookSums
   /** Oldest first, including periods without movements. */
   periods: (BookSums & { period: string })[]
-  /** Over all accounts now; `belowZero`: the part of accounts with a negative balance. */
+  /** The sum of all balances now. `belowZero`: the sum of the negative ones. */
   now: { liability: bigint; belowZero: bigint }
 }
 

@@ -6,7 +6,7 @@ import type { BookSums, Books, CashSums, MarginSums } from './read-books'
 
 const CASH_LINES = ['received', 'tax', 'refunded', 'chargedBack', 'reinstated'] as const
 
-/** The books without their details by day and model, which are in the file. */
+/** The books as texts, without the causes and models of each period, which are only in the file. */
 export function tellBooks({ by, from, to, now, total, periods }: Books) {
   return {
     ...{ by, from, to },
@@ -47,7 +47,7 @@ export function booksFileName({ by, from, to }: Books): string {
   return `books-by-${by}-${from}-to-${to}.csv`
 }
 
-/** The rows of the file: first the headings, then each period. An empty amount is unknown. */
+/** The rows of the CSV file: first the headings, then each period. An empty amount means: not known. */
 export function* booksFile({ periods }: Books): Generator<string> {
   yield csvRow(['period_utc', 'section', 'line', 'detail', 'currency', 'amount'])
   for (const { period, ...sums } of periods) {

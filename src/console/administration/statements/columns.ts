@@ -1,8 +1,8 @@
 export type StatementColumns = {
   date: number
-  /** Signed. If `debitOrCredit` has the direction, unsigned. */
+  /** Column of the amount. The amount has a sign unless the column `debitOrCredit` has the direction. */
   amount: number | undefined
-  /** For banks with separate columns for incoming and outgoing money. */
+  /** `credit` and `debit`: separate columns for incoming and outgoing money. */
   credit: number | undefined
   debit: number | undefined
   debitOrCredit: number | undefined

@@ -76,7 +76,7 @@ async function operationOf({ database }: MoneyDeps, line: LineRow): Promise<Stat
   return { kind: 'statement.credit', ...facts, ...text }
 }
 
-/** Stores a payment that doesn't match its order. If it does match, which cannot happen here, nothing is stored. */
+/** Stores a payment that doesn't match its order. A matching payment cannot come here; if one did, nothing would be stored. */
 async function keepPayment(
   deps: MoneyDeps,
   administrator: Administrator,
@@ -100,7 +100,7 @@ async function keepPayment(
   return outcome.kind === 'done'
 }
 
-/** A unique index on results prevents that two imports credit or store the same line. */
+/** Stores a line's result. The results have a unique index, so that two imports cannot credit or store the same line. */
 async function note(
   { database }: MoneyDeps,
   { importId, line }: LineRow,

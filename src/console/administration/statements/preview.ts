@@ -18,7 +18,7 @@ export type PreviewOutcome =
   /** The statement is rejected; `faults` are sentences for the person who uploaded it. */
   | { kind: 'faulty'; faults: string[] }
 
-/** Rows of one INSERT: far fewer than its limit of parameters allows. */
+/** Maximum rows of one INSERT: their parameters stay far below the maximum of Postgres. */
 const INSERT_BATCH = 1000
 
 /** Reads a statement and decides each line. Only the preview is stored; uncommitted previews are deleted after a day. */
@@ -96,8 +96,8 @@ async function findImported({ db }: Database, lineKeys: readonly string[]): Prom
 }
 
 /**
- * Imported lines for these orders from statements of another format, counted by payment. Banks give the same entry different texts in each
- * format, so keys differ.
+ * Counts, by payment, the lines for these orders that were imported in another format. The keys of lines can't be compared between formats,
+ * because banks give the same entry different texts.
  */
 async function countElsewhere(
   { db }: Database,

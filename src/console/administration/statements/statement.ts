@@ -19,7 +19,7 @@ export type StatementLine = {
   exclusion?: 'not_booked' | 'reversal' | 'unclear_batch'
 }
 
-/** How to read dates with slashes in CSV; `detect` reads them only if the column is unambiguous. */
+/** The order of day and month in CSV dates with slashes. `detect`: the column must show the order. */
 export type DateOrder = 'detect' | 'day-first' | 'month-first'
 
 export type StatementOptions = {
@@ -33,7 +33,7 @@ export type ReadStatementResult =
   | { kind: 'read'; format: StatementFormat; lines: StatementLine[] }
   | { kind: 'faulty'; faults: string[] }
 
-/** The longest accepted text; a CSV text may only be a tenth of it. */
+/** The longest accepted text of XML. A CSV text may have a tenth of this length. */
 export const MAX_STATEMENT_CHARS = 20_000_000
 export const MAX_STATEMENT_LINES = 5_000
 export const MAX_FAULTS = 20
@@ -52,7 +52,7 @@ export function clean(field: string | undefined): string {
     .slice(0, MAX_FIELD_CHARS)
 }
 
-/** A key of a booking's content. `occurrences` counts equal contents, so that two equal payments get different keys. */
+/** Computes the key of a booking from its content. `occurrences` counts equal contents, so that two equal payments get different keys. */
 export function keyOfContent(content: readonly unknown[], occurrences: Map<string, number>): string {
   const text = JSON.stringify(content)
   const occurrence = occurrences.get(text) ?? 0

@@ -19,14 +19,14 @@ export type KnownOrder = {
 type KnownFacts = {
   orders: ReadonlyMap<string, KnownOrder>
   imported: ReadonlySet<string>
-  /** How many lines were imported from statements of another format, by {@link paymentOf}. */
+  /** Number of lines imported from statements of another format, by the key that {@link paymentOf} makes. */
   elsewhere: ReadonlyMap<string, number>
 }
 
 /** The facts by which a payment for an order is recognised in statements of different formats. */
 type Payment = { orderId: string | null; bookedOn: string; amountCents: number; currency: string }
 
-/** A payment for an order as a key of maps. */
+/** Makes a text of a payment for an order, to use it as the key of a map. */
 export function paymentOf({ orderId, bookedOn, amountCents, currency }: Payment): string {
   return JSON.stringify([orderId, bookedOn, amountCents, currency])
 }
@@ -41,7 +41,7 @@ export const KEPT_VERDICTS: ReadonlySet<LineVerdict> = new Set([
   'second_for_order',
 ])
 
-/** Judges all lines in order. Of two lines for one order, the first pays it; of two equal keys, the second is the same booking. */
+/** Judges all lines in order. Of two lines for one order, the first pays it. A second line with the same key is the same booking. */
 export function judgeLines(lines: readonly StatementLine[], facts: KnownFacts): JudgedLine[] {
   const state = { paid: new Set<string>(), seen: new Set(facts.imported), elsewhere: new Map(facts.elsewhere) }
   return lines.map((line) => {

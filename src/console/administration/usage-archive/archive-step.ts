@@ -69,7 +69,7 @@ export async function requireOwner({ owner }: StepDeps): Promise<void> {
   )
 }
 
-/** The blocking clients, by application name. */
+/** Names the clients whose locks block this step: application and process. */
 async function readersOf(owner: Database): Promise<string> {
   const rows = await owner.sql<{ name: string }[]>`
     SELECT DISTINCT format('%s, process %s', coalesce(nullif(application_name, ''), 'unnamed'), a.pid) AS name

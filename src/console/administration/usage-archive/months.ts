@@ -80,7 +80,7 @@ type MonthRow = Omit<ArchivedMonth, 'state' | 'archivedAt' | 'droppedAt'> & {
   droppedMs: number | null
 }
 
-/** Closed months that are still live, oldest first. */
+/** Months whose records are read-only but still in the live table, oldest first. */
 export async function closedMonths({ sql }: Pick<Database, 'sql'>): Promise<string[]> {
   const rows = await sql<{ month: string }[]>`
     SELECT DISTINCT to_char(to_date(right(relname, 6), 'YYYYMM'), 'YYYY-MM') AS month

@@ -64,7 +64,7 @@ export async function dropMonth(deps: StepDeps, month: string): Promise<void> {
   deps.onStep?.('dropped', month)
 }
 
-/** Locks in the same order as readers of both tables. */
+/** Locks `usage_records` before the month's table. Readers of both lock in the same order, so no deadlock occurs. */
 async function lock(transaction: Transaction): Promise<void> {
   await run(transaction, 'LOCK TABLE ONLY usage_records IN ACCESS EXCLUSIVE MODE')
 }

@@ -1,4 +1,4 @@
-/** Archives whole months of usage records, lists and restores them. All checks of the books hold at every step. */
+/** Archives whole months of usage records, lists and restores them. The checks of all balances succeed after every step. */
 import { ARCHIVE_MIN_AGE_DAYS, recordSumsQuery } from '@/db/usage-archive'
 import { countUnsettledBefore } from '@/ledger/check/unsettled-before'
 import type { RedisClient } from '@/ledger/store/connection'
@@ -112,7 +112,7 @@ async function requireFinished({ owner, redis }: StepDeps & { redis: RedisClient
   }
 }
 
-/** An entry's id begins with the time at which the ledger wrote it. */
+/** Counts dead letters that are not booked. `entry_id` begins with the time at which the ledger wrote the record. */
 async function countDeadLetters({ sql }: StepDeps['owner'], beforeMs: number): Promise<number> {
   const [row] = await sql<{ letters: number }[]>`
     SELECT count(*) AS letters FROM dead_letters WHERE NOT is_booked

@@ -20,10 +20,10 @@ export type PendingAddress = { email: string; expiresAt: Date }
 /** 32 base-62 characters have 190 bits. */
 export const TOKEN_LENGTH = 32
 const HOUR_MS = 3_600_000
-/** Longer than the work, so that the response time does not reveal whether the address is in use. */
+/** Longer than a change takes, so that the response time does not reveal whether the address is in use. */
 const ANSWER_MS = 300
 
-/** The form that sign-in accepts: a person with another address would be locked out. */
+/** Addresses that the sign-in accepts: with any other address, the person could not sign in. */
 const SIGN_IN_ADDRESS = /^(?:[\w'+-]+\.)*[\w'+-]*[\w+-]@(?:[a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/
 
 /** The unconfirmed new address. */

@@ -16,8 +16,8 @@ import { sha256Hex } from '@/lib/ids'
 import { endUndoing } from './confirm'
 
 /**
- * Restores the former sign-in address, to which the link was mailed, whatever address followed it. All sessions end, and the password too,
- * since the person who changed the address knew it. Returns a token for `resetPassword`. Throws `invalid_link`.
+ * Restores the former sign-in address, to which the link was mailed, whatever address followed it. All sessions end. The password becomes
+ * invalid, since the person who changed the address knew it. Returns a token for `resetPassword`. Throws `invalid_link`.
  */
 export async function undoAddress(parts: AuthParts, visitor: Visitor, token: string): Promise<string> {
   const { throttle, database, mails } = parts

@@ -1,4 +1,4 @@
-/** Sets up and removes an authenticator app. Needs the password, and once it is set up, the second step too. */
+/** Sets up and removes an authenticator app. Each change needs the password; once an app is set up, also a code. */
 import { and, eq, ne } from 'drizzle-orm'
 import { inOwnLine } from '@/accounts/passwords'
 import { hashSessionToken } from '@/console/auth/hashed-sessions'
@@ -62,7 +62,7 @@ export async function confirmTotp(
   return { body: null, cookies }
 }
 
-/** Removes the second step; `code` is from the app or a backup code. The session is replaced by a new one. */
+/** Removes the second step; `code` is from the app or a backup code. A new session replaces the current one. */
 export async function disableTotp(
   parts: AuthParts,
   visitor: Visitor,

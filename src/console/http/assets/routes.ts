@@ -8,7 +8,7 @@ import { escapeHtml } from '@/lib/html/escape'
 import type { Logger } from '@/lib/logger'
 import type { DashboardAssets, LoadAssets } from './assets'
 
-/** Scripts only from our own files. The component library sets element styles from scripts, which needs inline styles. */
+/** Allows scripts only from our own files. Allows inline styles, since the component library sets styles by scripts. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

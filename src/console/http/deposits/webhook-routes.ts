@@ -9,7 +9,7 @@ import { oneOf } from '@/lib/schemas'
 
 export type DepositWebhookDeps = { depositDesk: DepositDesk | undefined }
 
-/** Every provider sends its body faster; unknown clients must not keep a connection open. */
+/** Every provider sends its body within this time; unknown clients must not keep a connection open. */
 const BODY_TIMEOUT_MS = 10_000
 const RETRY_AFTER_SECONDS = 30
 

@@ -10,7 +10,7 @@ import type { RequestName } from '@/http/idempotency/header'
 import { requestIdOf } from '@/http/request-id'
 import { assert } from '@/lib/assert'
 
-/** Longer than any change takes: a change still open then belongs to a gateway that died. */
+/** Longer than any change takes. If a change is open for longer, its gateway has died. */
 const OPEN_MS = 60_000
 const RETRY_AFTER_SECONDS = 1
 
@@ -40,7 +40,7 @@ export async function openChange(
   const { fingerprint, key } = name
   const claimant = {
     ...{ accountId, keyId: sender, fingerprint, requestId: requestIdOf(request) },
-    // Distinct from the keys of paid requests.
+    // The word `change` separates these keys from the idempotency keys of paid requests.
     idempotencyKey: `change ${sender} ${key}`,
   }
   const seal = sealOf(secret, key)
@@ -131,7 +131,7 @@ const KEY_BYTES = 32
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** Decryption needs the same management key and the same idempotency key. */
+/** Encrypts stored responses. Decryption needs the sender's credential and the same idempotency key. */
 function sealOf(secret: string, idempotencyKey: string): Seal {
   const key = Buffer.from(hkdfSync('sha256', secret, idempotencyKey, 'kept answer of the management API', KEY_BYTES))
   return {

@@ -1,4 +1,4 @@
-/** The saved card of an account: saved on the provider's page, replaced, renewed, removed. */
+/** Saves the card of an account by the provider's page, and replaces, renews and removes it. */
 import { and, eq, sql } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { lockAccount } from '@/accounts/in-order'
@@ -87,7 +87,7 @@ export async function noteSavedCard(
   })
 }
 
-/** Removes the card here and at the provider, which ends the auto top-up. A charge that has begun continues. */
+/** Removes the card here and at the provider, and turns the auto top-up off. A charge that has begun continues. */
 export async function removeCard(deps: OrdersDeps, { accountId, actor }: OwnAct): Promise<CardOutcome> {
   const { name, cards } = deps.methods.deposit ?? {}
   const isIt = eq(autoTopUps.accountId, accountId)
@@ -117,7 +117,7 @@ export async function removeCard(deps: OrdersDeps, { accountId, actor }: OwnAct)
   return { kind: 'done' }
 }
 
-/** The provider no longer has the card: this ends the auto top-up, and members get a mail. */
+/** Called if the provider no longer has the card. Turns the auto top-up off, and mails the members who may pay. */
 export async function noteGoneCard({ database }: OrdersDeps, name: string, cardId: string): Promise<void> {
   await database.db.transaction(async (transaction) => {
     const isIt = and(eq(autoTopUps.provider, name), hasCard(cardId))

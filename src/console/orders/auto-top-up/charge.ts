@@ -20,7 +20,7 @@ const PAGE_SIZE = 200
 /** Number of accounts that are charged concurrently. */
 const AT_ONCE = 5
 
-/** Looks at every account once. Returns the number of charges that it began. */
+/** Checks every account with an auto top-up once. Returns the number of charges that it began. */
 export async function topUpDue(deps: OrdersDeps): Promise<number> {
   const { name, cards } = deps.methods.deposit ?? {}
   if (name === undefined || !cards) return 0

@@ -31,7 +31,7 @@ export async function noteFailedCharge(deps: OrdersDeps, name: string, failure: 
     if (failure.why === 'confirm') return askPayers(transaction, order, actor, now)
     const event = { kind: 'failed', note: failure.code } as const
     await changeOrder(transaction, order.id, { set: { state, lookAt: null }, event, actor, now })
-    // Other cards may work later: the next round counts their failures.
+    // A card that failed for another reason may work later: the next round counts its failures.
     if (failure.why === 'unusable') await stopByItself(transaction, name, order.accountId, 'card_refused')
   })
 }
@@ -41,7 +41,7 @@ export function isBeingCharged({ card, payee, lookAt }: OrderRow): boolean {
   return card !== null && payee === null && lookAt !== null
 }
 
-/** The order now waits for a person, who pays it like any other order. */
+/** Lets the order wait for a person, who pays it like any order. Mails the members who may pay. */
 async function askPayers(transaction: Transaction, order: OrderRow, actor: Actor, now: Date): Promise<void> {
   const { id, accountId, reference, amountCents } = order
   const expiresAt = new Date(now.getTime() + CONFIRMATION_LIFETIME_MS)

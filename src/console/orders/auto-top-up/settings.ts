@@ -89,7 +89,7 @@ export async function turnOffTopUp(
   })
 }
 
-/** The limits of each amount. One charge must lift an empty balance over the threshold, and a day must allow one charge. */
+/** The limits of each amount. One charge must lift an empty balance over the threshold. The daily limit must allow one charge. */
 export function topUpLimits({ belowCents, amountCents }: Partial<TopUpAmounts>, orderLimits: OrdersDeps['amounts']) {
   const { minimumCents, maximumCents } = orderLimits
   const { minimum, maximum } = TOP_UP_BELOW_CENTS

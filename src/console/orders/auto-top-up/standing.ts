@@ -12,9 +12,9 @@ export type Standing = {
   dailyCents: number
   /** Auto top-ups that wait for their payment: 0 or 1. */
   waiting: number
-  /** Cents of today's auto top-ups, without failed ones. */
+  /** Sum in cents of today's auto top-ups, except failed ones. */
   todayCents: number
-  /** Failed auto top-ups since the last paid one, and the start of the latest of them. */
+  /** Number of failed auto top-ups since the last paid one, and the start of the latest failed one. */
   failures: number
   failedAtMs: number | null
   /** A payment was refunded or charged back since the top-up was turned on. */
@@ -23,7 +23,7 @@ export type Standing = {
 
 export type Decision = 'wait' | 'charge' | Extract<StopReason, 'declined' | 'returned'>
 
-/** The decision about one account. Pure. */
+/** Decides about one account: a pure function of its arguments. */
 export function decide(standing: Standing, nowMs: number): Decision {
   const { waiting, hasReturned, failures, failedAtMs, todayCents, amountCents, dailyCents } = standing
   if (waiting > 0) return 'wait'

@@ -1,4 +1,4 @@
-/** The background worker of auto top-ups. Every gateway runs one; a lock ensures that one of them charges an account. */
+/** The background worker of auto top-ups. Every gateway runs one; a lock ensures that only one of them charges an account. */
 import type { Orders } from '@/console/orders/orders'
 import { describeFailure } from '@/db/failure'
 import type { Logger } from '@/lib/logger'

@@ -16,7 +16,7 @@ import type { DepositEvent } from './deposit-provider'
 export type AppliedDeposit =
   /** The signature is valid, but the body has no known form. */
   | { kind: 'malformed' }
-  /** The signature is valid, but the event is not about received money. */
+  /** The signature is valid, but the event moves no money. */
   | { kind: 'ignored' }
   /** The signature is valid, but the event's type is unknown. */
   | { kind: 'unknown'; type: string }

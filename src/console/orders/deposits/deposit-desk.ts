@@ -67,12 +67,12 @@ export function createDepositDesk(deps: DepositDeskDeps): DepositDesk {
   }
 }
 
-/** If the message's id is not a header, it is a field of the body. */
+/** Reads the message's id from the body, for providers that don't send it in a header. */
 function idOf(json: JsonObject | undefined): string {
   return typeof json?.id === 'string' ? json.id.slice(0, MAX_TYPE_CHARS) : ''
 }
 
-/** The kind of a reversal, or the outcome of another event. */
+/** The word for `onOutcome`: for a reversal its kind, for any other event its outcome. */
 function wordOf(outcome: DepositOutcome): OutcomeWord {
   if (outcome.kind !== 'reversed' && outcome.kind !== 'reinstated') return outcome.kind
   return outcome.reversal.kind

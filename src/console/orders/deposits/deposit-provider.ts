@@ -31,7 +31,7 @@ type Reversal = {
 }
 
 export type DepositEvent =
-  /** The money has arrived for good. `externalId` is the provider's id of this payment; each delivery of the event has the same. */
+  /** The payment is complete. `externalId` is the provider's id of the payment, the same in each delivery of the event. */
   | {
       kind: 'received'
       externalId: string
@@ -45,20 +45,20 @@ export type DepositEvent =
       sender: string | undefined
       /** The payment was begun before the order's end, although its event may come later: the provider's page closes at that end. */
       isTimely?: boolean
-      /** The order whose saved card was charged. This payment pays it unless it already has another payment. */
+      /** The order whose saved card was charged. This payment pays the order unless the order already has another payment. */
       chargedOrderId?: string
     }
   /** The payer's bank took money back (`chargeback`), or money was sent back (`refund`). Each part has an id of its own. */
   | (Reversal & { kind: 'chargeback' | 'refund' })
   /** A chargeback was won, or a refund failed: all or a part of the money is back. `undoes` names the chargeback or refund. */
   | (Reversal & { kind: 'reinstatement' })
-  /** The payer has finished, but the payer's bank needs days. The order stays open for that time. */
+  /** The payer has finished, but the payer's bank needs days. The order stays open during these days. */
   | { kind: 'processing'; paymentId: string }
   /** The payment will never be made: its time is up, or the payer's bank refused it. */
   | { kind: 'ended'; paymentId: string; why: 'expired' | 'failed' }
   /**
-   * The charge of a saved card took no money. `confirm`: the bank asks its customer first. `declined`: another try may succeed.
-   * `unusable`: no charge of this card will.
+   * The charge of a saved card took no money. `confirm`: the bank asks its customer first. `declined`: a later charge may succeed.
+   * `unusable`: no later charge of this card can succeed.
    */
   | { kind: 'charge_failed'; orderId: string; why: 'confirm' | 'declined' | 'unusable'; code: string }
   /** A person saved a card on the provider's page. */
@@ -116,7 +116,7 @@ export interface SavedCards {
   remove(cardId: string): Promise<void>
 }
 
-/** Questions to a provider. Each rejects if it can't be reached. */
+/** Requests to a provider about a payment. Each rejects if the provider can't be reached. */
 export interface DepositInquiry {
   /** Whether the provider adds tax to the price. */
   readonly addsTax: boolean

@@ -9,7 +9,7 @@ import { withDeadline } from '@/lib/deadline'
 import { type AppliedDeposit, applyDeposit } from './apply-event'
 import type { DepositInquiry } from './deposit-provider'
 
-/** Time until the next question, if the provider did not answer or the payment is still in progress. */
+/** Time until the provider is asked again, if it did not answer or the payment is still in progress. */
 const ASK_AGAIN_MS = 5 * 60_000
 const ANSWER_TIMEOUT_MS = 15_000
 

@@ -1,5 +1,5 @@
 /**
- * Standard Webhooks signatures: HMAC-SHA256 over id, time and raw body. This file checks time and signature, so that tests set the time.
+ * Standard Webhooks signatures: HMAC-SHA256 over id, time and raw body. This file compares the time with `clock`, which tests can set.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'

@@ -56,7 +56,7 @@ export async function applyWaiting(
   return { order, moved }
 }
 
-/** `cents` of credit to remove (or, if negative, to return), in addition to an administrator's earlier refund. */
+/** `cents`: credit to remove, or to return if negative. `matchedCents`: credit that an administrator's refund has already removed. */
 type Measured = {
   order: OrderRow
   paymentId: string | null
@@ -84,7 +84,7 @@ async function measureTake(transaction: Transaction, row: ReversalRow): Promise<
   return { order, paymentId, cents, matchedCents, isChargeback }
 }
 
-/** The credit already removed for a payment, and the credit to be removed with `row`, in any order of arrival. */
+/** The credit already removed for a payment, and the credit that must be removed in total once `row` is applied. */
 async function measureTaken(
   transaction: Transaction,
   payment: PaymentRow,
@@ -114,7 +114,7 @@ async function measureReturn(transaction: Transaction, row: ReversalRow): Promis
   const isBefore = and(eq(reversals.provider, row.provider), eq(reversals.undoes, row.undoes))
   const before = (await transaction.select().from(reversals).where(isBefore)).filter(({ state }) => state === 'applied')
   const wonCents = before.reduce((total, { amountCents }) => total + amountCents, 0)
-  // An administrator's refund stays, whatever the outcome of the provider's own refund.
+  // Credit that an administrator refunded is never returned, even if the provider's own refund fails.
   const isShared = undone.matchedCents > 0
   const leftCents = undone.movedCents - before.reduce((total, { movedCents }) => total + movedCents, 0)
   if (wonCents >= undone.amountCents || (isShared && leftCents <= 0))
@@ -168,7 +168,7 @@ async function book(
   return { reversal, order: changed, moved: entryId === null ? [] : [{ credit: { accountId, entryId, amount } }] }
 }
 
-/** Refunds and chargebacks have separate sums. A return beyond one sum reduces the other. */
+/** Refunds and chargebacks have separate sums. A return reduces its own sum to zero first, then the other sum. */
 function sumsAfter({ refundedCents, chargedBackCents }: OrderRow, cents: number, isChargeback: boolean) {
   const own = (isChargeback ? chargedBackCents : refundedCents) + cents
   const other = (isChargeback ? refundedCents : chargedBackCents) + Math.min(own, 0)

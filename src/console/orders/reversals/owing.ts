@@ -12,7 +12,7 @@ const JUDGED_FOR_MS = 24 * 60 * 60 * 1000
 const TAKING = ['chargeback', 'refund']
 const DECISIONS = ['account.suspend', 'account.activate']
 
-/** Suspends the account if its balance is below zero. Returns whether it is. */
+/** Suspends the account if its balance is below zero, and returns true; else returns false. */
 export async function suspendIfOwing(deps: OrdersDeps, accountId: string, cause: Cause): Promise<boolean> {
   const balance = await deps.ledger.readBalance(accountId)
   if (!balance || balance.available + balance.held >= 0) return false
@@ -23,8 +23,8 @@ export async function suspendIfOwing(deps: OrdersDeps, accountId: string, cause:
 }
 
 /**
- * Checks again the accounts with a reversal in the last day, unless a person has changed their status since. Returns the number of
- * suspended ones.
+ * Checks the accounts with a reversal in the last day again, unless their status has changed since the reversal. Returns the number of
+ * accounts that it suspended.
  */
 export async function suspendOwing(deps: OrdersDeps): Promise<number> {
   const since = new Date(deps.clock.now() - JUDGED_FOR_MS).toISOString()

@@ -25,7 +25,7 @@ export async function reversePayment(deps: OrdersDeps, notice: ReversalNotice): 
     assert(id.length > 0 && id.length <= MAX_EXTERNAL_ID_CHARS, 'an external id is too long or empty')
   const { outcome, moved } = await deps.database.db.transaction((transaction) => record(deps, transaction, notice))
   for (const { credit } of moved) await applyEntry(deps, credit)
-  // A repeated notice also leads here, because the process may have died at this point before.
+  // A repeated notice is checked too: at the first notice, the process may have died before this line.
   const accountId = outcome.reversal.kind === 'reinstatement' ? null : outcome.reversal.accountId
   const isSuspended =
     accountId !== null && outcome.reversal.movedCents > 0 && (await suspendIfOwing(deps, accountId, notice))
@@ -37,7 +37,7 @@ type Recorded = { outcome: BookedReversal; moved: Moved[] }
 async function record(deps: OrdersDeps, transaction: Transaction, notice: ReversalNotice): Promise<Recorded> {
   const { source, externalId, undoes, kind } = notice
   const isReinstatement = kind === 'reinstatement'
-  // Takes the locks in this order: first of this movement of money, then of the movement that it undoes.
+  // Locks first this movement of money, then the movement that it undoes.
   for (const turn of [
     turnOf('reversal', source, externalId),
     turnOf(isReinstatement ? 'reversal' : 'payment', source, undoes),

@@ -1,6 +1,6 @@
 /**
  * An account statement: all movements of money in a period with the balance after each. Usage is one movement a day (UTC), from the daily
- * sums; all others are ledger entries. One statement reads it all, so that its sums are consistent.
+ * sums; all others are ledger entries. One SQL query reads all of it, so that its sums are consistent.
  */
 import type { Database } from '@/db/client'
 import type { Logger } from '@/lib/logger'

@@ -8,7 +8,7 @@ export type StatementPlace = { day: string; rank: number; atMicros: number; entr
 /** Days are UTC, yyyy-mm-dd, inclusive. Without `to`, the period ends with the latest movement. */
 export type StatementPeriod = { accountId: string; from: string; to?: string | undefined }
 
-/** The SQL of an account statement, one snapshot: a row of sums with up to `limit` movements after `after`; no row without account. */
+/** The SQL of an account statement, one snapshot: a row of sums with up to `limit` movements after `after`; no row without an account. */
 export function statementQuery(
   sql: Sql,
   { accountId, from, to }: StatementPeriod,
@@ -54,7 +54,7 @@ function startOf(sql: Sql, day: string): Fragment {
   return sql`(${day}::text::timestamp AT TIME ZONE 'UTC')`
 }
 
-/** Days are UTC, inclusive. The columns are those of a statement line. */
+/** The SQL that reads ledger entries as lines of the statement. Days are UTC, inclusive. */
 function entryLines(
   sql: Sql,
   { accountId, from, to }: { accountId: string; from: string; to?: string | undefined },

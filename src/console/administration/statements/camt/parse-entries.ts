@@ -59,7 +59,7 @@ function createParser(onEntry: (entry: Entry) => void) {
     if (open.length >= MAX_DEPTH) throw new CamtFault(`The XML is nested deeper than ${MAX_DEPTH} at ${at()}.`)
     if (open.length === 0) namespace = checkNamespace(uri)
     const name = uri === namespace ? local : ''
-    // The group header is a sibling of the statements.
+    // Below `BkToCstmrStmt`, any element is accepted: besides `Stmt`, there is a group header.
     const required = open.length < 2 ? AROUND[open.length] : name
     if (name !== required) throw new CamtFault(`Expected the element ${required} at ${at()}.`)
     if (open.length === 2 && name === 'Stmt') {

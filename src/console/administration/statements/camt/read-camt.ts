@@ -130,7 +130,7 @@ function textsOf(entry: Element, { details, isPart }: Part): string[] {
   return texts
 }
 
-/** In version 08 the name is within `Pty`. */
+/** The name of the other party. Version 08 of CAMT.053 has it inside the element `Pty`. */
 function counterpartyOf(details: Element | undefined, party: 'Dbtr' | 'Cdtr'): string | undefined {
   const [parties] = allAt(details, 'RltdPties')
   const paths = [
@@ -145,8 +145,8 @@ function counterpartyOf(details: Element | undefined, party: 'Dbtr' | 'Cdtr'): s
 type Facts = Omit<StatementLine, 'line' | 'lineKey' | 'exclusion'>
 
 /**
- * The bank's own reference identifies a payment, even if another version of the statement has other texts. Without it, the content does,
- * including all references of the sender.
+ * The bank's own reference identifies a payment, even if its texts differ in another version of the statement. If it is missing, the
+ * key is made of the content, with all references of the sender.
  */
 function keyOf({ occurrences }: Reading, { account, entry }: Booking, { details, index }: Part, facts: Facts): string {
   const { bookedOn, amountCents, currency, reference, counterparty } = facts

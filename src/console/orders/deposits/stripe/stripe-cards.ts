@@ -1,4 +1,4 @@
-/** Saved cards at Stripe: saved on Stripe's own page, charged without their owner, removed. */
+/** Saves cards on Stripe's own page, charges them without their owner's action, and removes them. */
 import type Stripe from 'stripe'
 import type { CardCharge, DepositEvent, SavedCards } from '@/console/orders/deposits/deposit-provider'
 import { assert } from '@/lib/assert'
@@ -6,7 +6,7 @@ import { readCharge, readFailedCharge } from './stripe-charges'
 import type { StripeSettings } from './stripe-client'
 
 const MS_PER_SECOND = 1000
-/** Stripe lists at most this many charges; a card has fewer since an order was created. */
+/** The most charges that Stripe lists at once. No card has that many charges since an order was created. */
 const LIST_SIZE = 100
 /** Allowed difference between Stripe's clock and ours. */
 const MARGIN_SECONDS = 300
@@ -123,7 +123,7 @@ async function find(stripe: Stripe, { orderId, card, since }: CardCharge): Promi
   return intent && readCharge(intent)
 }
 
-/** Stripe understood the request, but the object does not exist. */
+/** Whether Stripe refused the request as invalid. For a removal, this means that the card does not exist. */
 function isInvalid(error: unknown): boolean {
   return error instanceof Error && 'type' in error && error.type === 'StripeInvalidRequestError'
 }

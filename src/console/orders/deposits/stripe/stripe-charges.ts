@@ -1,4 +1,4 @@
-/** Charges of saved cards as events of a deposit: from Stripe's answers, from its errors, and from its events. */
+/** Makes deposit events of charges of saved cards: from Stripe's answers, errors and webhook events. */
 import type { DepositEvent } from '@/console/orders/deposits/deposit-provider'
 import { fieldOf, idOf, readMoney, textIn, textOf } from './stripe-fields'
 
@@ -14,7 +14,7 @@ type IntentObject = {
   last_payment_error?: unknown
 }
 
-/** Codes of cards that no later try can charge. */
+/** Error codes which mean that no later charge of the card can succeed. */
 const HOPELESS: ReadonlySet<string> = new Set([
   'expired_card',
   'incorrect_number',

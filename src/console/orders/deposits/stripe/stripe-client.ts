@@ -20,7 +20,7 @@ export type StripeSettings = {
 const TIMEOUT_MS = 4_000
 const MAX_RETRIES = 2
 
-/** A client for `settings`, made once. */
+/** Returns a function that makes the client at its first call, and returns the same client later. */
 export function stripeClient({ secretKey, apiBase }: StripeSettings): () => Promise<Stripe> {
   return once(async () => {
     const { default: Client } = await import('stripe')

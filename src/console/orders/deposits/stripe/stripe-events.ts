@@ -7,7 +7,7 @@ import { paymentIntentOf, readDispute, readRefund, readSession, type Session } f
 
 type ReaderDeps = {
   isLive: boolean
-  /** The session or the charge of a payment; undefined if it was made in another way. */
+  /** The session or the charge of a payment; undefined if the payment has neither. */
   paymentOf(paymentIntentId: string): Promise<Pick<Session, 'id' | 'isOurs'> | undefined>
   /** The card that was saved on a page. */
   savedOn: SavedCards['savedOn']

@@ -1,4 +1,4 @@
-/** Stripe's objects as events of a deposit. Each reader checks the fields that it uses. */
+/** Makes deposit events of Stripe's objects. Each reader checks the fields that it uses. */
 import type { DepositEvent } from '@/console/orders/deposits/deposit-provider'
 import { fieldOf, idOf, readMoney, textIn, textOf } from './stripe-fields'
 
@@ -81,7 +81,7 @@ export function paymentIntentOf(object: { payment_intent?: unknown }): string | 
 type Taken = Extract<DepositEvent, { kind: 'refund' | 'chargeback' }>
 
 /**
- * Both movements, the return first: it waits for the other, so both change the credit in one step, and the balance never dips below zero.
+ * Returns the reinstatement first. It waits for the reversal that it undoes, and both are booked in one step without a negative balance.
  */
 function undone(taken: Taken, why: string): DepositEvent[] {
   const { externalId } = taken

@@ -21,7 +21,7 @@ const LIFETIME_MS = 23 * 3_600_000
 /** Events contain whole objects; disputes also contain the texts of the evidence. */
 const MAX_WEBHOOK_BYTES = 512 * 1024
 const MS_PER_SECOND = 1000
-/** Stripe lists at most this many refunds or disputes; a payment has fewer. */
+/** The most refunds or disputes that Stripe lists at once. No payment has that many. */
 const LIST_SIZE = 100
 
 /** Takes deposits on the page of Stripe Checkout. */
@@ -90,7 +90,7 @@ function sessionOf(settings: StripeSettings, order: DepositOrder): Stripe.Checko
     automatic_tax: { enabled: settings.addsTax },
     tax_id_collection: { enabled: settings.asksTaxId },
     billing_address_collection: settings.billingAddress,
-    // Otherwise customers could pay in a currency of their own, at Stripe's exchange rate.
+    // Without this setting, Stripe lets customers pay in their own currency, at Stripe's exchange rate.
     adaptive_pricing: { enabled: false },
   }
 }

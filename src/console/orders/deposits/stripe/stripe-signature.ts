@@ -34,7 +34,7 @@ export function stripeSignature(
           await webhooks.constructEventAsync(body, header, secret, WEBHOOK_TOLERANCE_SECONDS, undefined, clock.now())
           return 'verified'
         } catch (error) {
-          // The package parses the body only after the signature was found valid.
+          // The package parses the body after it has checked the signature: an error of parsing means a valid signature.
           if (!isUnsigned(error)) return 'verified'
         }
       }
