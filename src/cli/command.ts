@@ -45,7 +45,7 @@ type StoreCommand = {
    * were opened.
    */
   mayBeginEmpty?: boolean
-  /** A check before any store is opened; if it returns a result, the command ends. */
+  /** Checks before any store is opened. If it returns a result, the command prints that and ends. */
   checkFirst?(environment: Environment): Promise<CommandResult | undefined>
   /** Validates the values before any store is opened, and returns the work. Throws a CommandFailure. */
   prepare(values: Values, surroundings: Surroundings): CommandWork | Promise<CommandWork>

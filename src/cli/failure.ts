@@ -1,6 +1,6 @@
 /** The error of a failed operator command. */
 
-/** The message is one line, the only output for the operator. */
+/** Ends a command. The operator sees only its message, which is one line. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure'
 }

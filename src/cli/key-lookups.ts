@@ -1,4 +1,4 @@
-/** Operator commands that look at API keys: list, search, and one with its limits and its account. */
+/** Operator commands that show API keys: list, search, or one key with its limits and its account. */
 import { wireOf } from '@/accounts/key-limits'
 import { findKey } from '@/accounts/key-listing'
 import { isWellFormedKey } from '@/accounts/key-text'

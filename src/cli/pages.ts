@@ -30,7 +30,7 @@ export function printPage<Item>(
   return { output: { [name]: items.map(toRow), nextCursor } }
 }
 
-/** A key, with the characters that its owner can see. */
+/** An API key as output, with only the first and last characters of its text. */
 export function shownKey(key: KeyListing) {
   const { keyId, name, prefix, lastFour, status, spentThisMonth, createdAt, lastUsedAt } = key
   const shown = `${prefix}…${lastFour}`

@@ -55,7 +55,7 @@ const COMMANDS: readonly Command[] = [
   ...SCHEMA_COMMANDS,
 ]
 
-/** `work` needs the stores, `alone` doesn't; `help` is only printed. `isJson`: JSON even at a terminal. */
+/** A parsed command. `work` needs the stores; `alone` doesn't. `isJson`: prints JSON even at a terminal. */
 type Parsed =
   | { kind: 'help'; text: string }
   | {

@@ -7,9 +7,9 @@ import { parseCommand } from './parse-command'
 import { formatForPeople } from './print/for-people'
 import { type Surroundings, withServices } from './services'
 
-/** The command ran, and refused or found a problem. */
+/** The exit code if the command ran, and refused or found a problem. */
 const REFUSED = 1
-/** The command could not start or finish. */
+/** The exit code if the command could not start or finish. */
 const NOT_DONE = 2
 
 /** Runs the command of `args` and resolves to its exit code. Prints for people or JSON; failures are one line, never thrown. */

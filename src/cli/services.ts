@@ -64,14 +64,14 @@ export type Services = {
 }
 
 const REDIS_WAIT_MS = 5_000
-/** Commands read whole shards, which gateways never do. */
+/** Longer than a gateway's timeout: only commands read whole shards. */
 const REDIS_COMMAND_TIMEOUT_MS = 10_000
 const HISTORY_TIMEOUT_MS = 60_000
 const CACHE_DIR = join(import.meta.dir, '..', '..', '.cache')
 /** A placeholder: commands use the catalogue only for service name, limits and prices, so provider keys don't matter. */
 const ANY_UPSTREAM = 'http://localhost'
 
-/** Opens a gateway's stores (configured, running, or embedded), runs `work`, closes all. Throws a CommandFailure. */
+/** Opens the configured stores, or embedded ones (running, or started now). Runs `work`, then closes all. Throws a CommandFailure. */
 export async function withServices<T>(
   { environment, tell }: Surroundings,
   { mayBeginEmpty }: { mayBeginEmpty: boolean },

@@ -105,7 +105,7 @@ function told(email: string, outcome: 'done' | 'unknown_user', facts: object = {
   return { output: { email, ...facts } }
 }
 
-/** Deactivates keys that end with the person. Keys of accounts with other members, and playground keys, stay. */
+/** Deactivates the keys that a disabled person made, and the keys of their own account if nobody else uses it. Playground keys stay. */
 async function deactivateKeys({ database, apiKeys, by }: Services, email: string): Promise<string[]> {
   const keyIds = await keysEndingWith(database, email)
   for (const keyId of keyIds) await apiKeys.deactivate(keyId, undefined, by)

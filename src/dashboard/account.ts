@@ -1,4 +1,4 @@
-/** The account for a path, and what the person may do in the shown one. */
+/** Chooses the account to show for a URL's path, and knows the person's permissions in it. */
 import { useViewer, type Viewer } from './session'
 import { shownAccount } from './shown-account'
 

@@ -114,7 +114,7 @@ function AccountPages({ viewer, accountId }: { viewer: Viewer; accountId: string
 
 /** Administration pages, which require an authenticator app. */
 function AdministratorPages({ needsApp }: { needsApp: boolean }) {
-  // Set until the last step, since the app becomes active before its backup codes are shown.
+  // True until the last step of the set-up, since the app becomes active before its backup codes are shown.
   const [isGated, setGated] = useState(needsApp)
   if (isGated) return <AdministratorGate onDone={() => setGated(false)} />
   return (

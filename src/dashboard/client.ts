@@ -4,7 +4,7 @@ import { textOf } from '@/lib/json'
 /** Changes (by method, URL and body) whose answer was lost. Repeating such a change sends the same request key. */
 const unanswered = new Map<string, { key: string; reply?: Promise<Response> }>()
 
-/** Sends a change with a request key: the server makes it once. A repeated request gets its response; a second press waits for it. */
+/** Sends a change with a request key: the server makes it once. A repeated request gets the first one's response, or waits for it. */
 async function fetchOnce(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const { method = 'GET', body } = init
   // Passwords must not be stored here, and session routes have no request keys.

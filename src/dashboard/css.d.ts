@@ -1,2 +1,2 @@
-/** Types the style imports of components, which only the bundler uses. */
+/** Declares imports of CSS files for TypeScript; only the bundler reads these files. */
 declare module '*.css'

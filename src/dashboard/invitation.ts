@@ -1,10 +1,10 @@
-/** Keeps an invitation's token in this browser until it is answered: the person may have to sign up first. */
+/** Stores an invitation's token in this browser until the person answers: they may have to sign up first. */
 
 const KEY = 'svc-invitation'
 
 export const INVITATION_PATH = '/invitation'
 
-/** Stores the token of a mailed link. Sign-up continues in another tab, because it sends a link of its own. */
+/** Stores the token of a mailed link. Sign-up continues in another tab, because it mails another link. */
 export function rememberInvitation(token: string): void {
   try {
     window.localStorage.setItem(KEY, token)

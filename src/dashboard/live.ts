@@ -9,9 +9,9 @@ import { accountPath } from './shown-account'
 type LiveBalance = { balance: string; available: string; held: string; spentThisMonth: string }
 
 const BALANCE_KEY = ['live', 'balance'] as const
-/** The browser reconnects by itself after an interruption, but not after a refusal. */
+/** Wait before reconnecting after a refusal. After an interruption, the browser reconnects by itself. */
 const RETRY_MS = 15_000
-/** The shortest interval between two usage events under steady traffic. */
+/** Minimum interval between two calls of the usage listeners, if events arrive more often. */
 const USAGE_INTERVAL_MS = 3_000
 
 const usageListeners = new Set<() => void>()
@@ -48,7 +48,7 @@ export function useLiveBalance(): LiveBalance | undefined {
   return data
 }
 
-/** Connects or disconnects as needed. */
+/** Connects if the tab is visible and a component needs events, else disconnects. */
 function follow(): void {
   const isWanted = users > 0 && document.visibilityState === 'visible'
   if (isWanted && !source) connect()

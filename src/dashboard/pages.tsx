@@ -5,7 +5,7 @@ import { lazyPage } from './load-page'
 export type PageRoute = {
   /** A wouter pattern, such as `/keys/:keyId`; account pages have it below `/a/:accountId`. */
   path: string
-  /** `public`: nobody is signed in. `person`: somebody is. `administrator`: the role admin. Others: the account's permission. */
+  /** `public`: nobody is signed in. `person`: somebody is. `administrator`: the role admin. Other values: a permission in the account. */
   audience: 'public' | 'person' | 'administrator' | Permission
   component: ComponentType
 }

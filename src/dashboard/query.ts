@@ -2,7 +2,7 @@
 import { keepPreviousData, QueryClient, type QueryFilters, useInfiniteQuery } from '@tanstack/react-query'
 import { ApiError } from './client'
 
-/** Age in milliseconds up to which a cached result is used; live events end it earlier. */
+/** Age in milliseconds up to which a cached result is used. After a live event, it is reloaded earlier. */
 const FRESH_MS = 10_000
 const MAX_RETRIES = 2
 const CLIENT_ERROR = { from: 400, to: 499 } as const

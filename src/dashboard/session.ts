@@ -43,7 +43,7 @@ export async function withSession<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Resolves once the person `userId` has signed in again; rejects with `refusal` if they leave or another person signs in. */
+/** Resolves once the person `userId` has signed in again. Rejects with `refusal` if they sign out, or another person signs in. */
 function signedInAgain(userId: string, refusal: unknown): Promise<void> {
   return new Promise((resolve, reject) => {
     function look(): void {

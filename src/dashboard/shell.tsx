@@ -215,7 +215,7 @@ function PersonMenu({ viewer }: { viewer: ShellViewer }) {
 
 type AccountSwitcherProps = { accounts: Viewer['accounts']; accountId: string }
 
-/** Hidden if the person has only one account. Choosing another account reloads the pages. */
+/** The field to choose the shown account, which reloads the page. Hidden if the person has only one account. */
 function AccountSwitcher({ accounts, accountId }: AccountSwitcherProps) {
   if (accounts.length < 2) return null
   const shown = accounts.find((account) => account.accountId === accountId)

@@ -27,7 +27,7 @@ import { SIGN_IN_OPERATIONS } from '@/people/sign-in/visits'
 import { USAGE_OPERATIONS } from '@/people/usage/operations'
 import { managed } from './manage'
 
-/** Operations on an account, in the order of documents. */
+/** Operations on an account, in the order of the API document. */
 export const ACCOUNT_OPERATIONS = [
   ...KEY_OPERATIONS,
   ...BUDGET_OPERATIONS,
@@ -44,7 +44,7 @@ export const ACCOUNT_OPERATIONS = [
   ...STORED_RESPONSE_OPERATIONS,
 ] as const
 
-/** The management API: dashboard routes by other paths, each with a scope. None concerns management keys: no key can make another. */
+/** The operations of the management API. None of them is about management keys, so that no such key can make another. */
 export const MANAGED_OPERATIONS = managed(ACCOUNT_OPERATIONS)
 
 /** Operations of a signed-in person that belong to no account. */

@@ -28,7 +28,7 @@ export function labelsOf(rows: readonly Field[]): Record<string, string> {
   return Object.fromEntries(rows.map(({ wire, label }) => [wire, label]))
 }
 
-/** The differences from `before`, in the server's field names. */
+/** The fields whose values differ from `before`, with the server's names and values. */
 export function changesIn(rows: readonly Field[], before: Form, now: Form): Form {
   const changed = rows.filter(({ wire }) => JSON.stringify(trimmed(now[wire])) !== JSON.stringify(before[wire]))
   return Object.fromEntries(
@@ -45,11 +45,11 @@ const AMOUNT = /^\d{1,7}(\.\d{1,9})?$/
 /** Checks in the browser, by kind of setting; each returns an error or null. */
 const CHECKS: Partial<Record<Kind, (value: string, before: string) => string | null>> = {
   usd: (text) => (text.trim() === '' || AMOUNT.test(text.trim()) ? null : 'An amount in USD, such as 25 or 25.50.'),
-  // A past day is no error if the person changed only other fields.
+  // A past day is no error if it was saved before: then the other fields can still be changed.
   moment: (day, before) => (day === '' || day === before || day >= today() ? null : 'A day that is not past.'),
 }
 
-/** The checks of a form that began as `before`. */
+/** The checks of a form whose first values were `before`. */
 export function checksOf(rows: readonly Field[], before: Form): Record<string, (value: string) => string | null> {
   const checked = rows.flatMap(({ kind, wire }) => {
     const check = CHECKS[kind]

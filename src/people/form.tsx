@@ -1,4 +1,4 @@
-/** The inputs of settings forms, made from the settings' rows. */
+/** The inputs of settings forms, made from the rows that define the settings. */
 import { Checkbox, NumberInput, Textarea, TextInput } from '@mantine/core'
 import type { JSX } from 'react'
 import { ModelsField, ProvidersField } from '@/dashboard/components/fields/allowed-fields'

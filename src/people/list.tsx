@@ -1,4 +1,4 @@
-/** Settings as texts on a page, made from the settings' rows. */
+/** Settings as texts on a page, made from the rows that define the settings. */
 import { SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Moment } from '@/dashboard/components/moment'
@@ -8,7 +8,7 @@ import type { Field } from '@/people/keys/fields'
 type FieldFactsProps = {
   rows: readonly Field[]
   settings: Record<string, unknown>
-  /** The default numbers for counts without a value. */
+  /** The defaults, shown for counts without a value. */
   defaults: Record<string, number | undefined>
 }
 

@@ -1,4 +1,4 @@
-/** Operations as the management API offers them, to keys that have their scopes. */
+/** The operations that the management API offers to management keys with the needed scope. */
 import type { Scope } from '@/accounts/management/scopes'
 import { type AnyOperation, type Method, placeOf } from './operation'
 

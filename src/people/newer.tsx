@@ -107,7 +107,7 @@ function wordsOf(value: unknown): string {
 
 type NewerVersionProps = { fields: readonly Difference[]; take(): void; keep(): void }
 
-/** Shows the newer version. `keep` runs before the form is sent again. */
+/** Shows a colleague's values. `take` puts them into the form; `keep` runs before the typed values are sent again. */
 function NewerVersion({ fields, take, keep }: NewerVersionProps) {
   return (
     <Stack gap="sm" className="surface" p="md" role="group" aria-label="Saved meanwhile">

@@ -29,7 +29,7 @@ export type ParamsOf<Path extends string> = Record<NamesIn<Path>, string>
 /** The acting member, or a program that acts like one; the request; and the origin of audit entries. */
 export type OperationCaller = { viewer: Member; request: Request; by: ChangedBy }
 
-/** The input of a call: its caller, the place in its path, and the services that it uses. */
+/** The input of a call: its caller, the parameters of its path, and the services that it uses. */
 type Call<Caller, Deps, Path extends string> = Caller & { deps: Deps; params: ParamsOf<Path> }
 
 /** The fields of an input, or several alternative sets of fields. */
@@ -79,7 +79,7 @@ type Operation<
 /** The result schema of operations whose response is a file. */
 export const FileAnswer = Type.Unsafe<Response>({})
 
-/** An operation over `Deps`, with any input and result. */
+/** An operation that uses the services `Deps`, with any input and result. */
 export type AnyOperation<Deps> = Omit<Operation<Deps>, 'run'> & {
   run(call: Call<OperationCaller, Deps, string>, input: object): Promise<unknown>
 }
@@ -87,7 +87,7 @@ export type AnyOperation<Deps> = Omit<Operation<Deps>, 'run'> & {
 /** The type of an input or result without fields. */
 type Nothing = TObject<TProperties & Record<never, never>>
 
-/** Declares operations over the services `Deps`: name, path, permission, scope, and the rest. */
+/** Returns the function that declares operations with the services `Deps`. */
 export function operationsOver<Deps>() {
   return <const Path extends OperationPath, Gives extends TSchema, Takes extends TObject = Nothing>(
     name: string,
@@ -113,12 +113,12 @@ type Administration<
   run(call: Call<AdministrationCaller, Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
 }
 
-/** An operation of administrators over `Deps`, with any input and result. */
+/** An administrators' operation that uses the services `Deps`, with any input and result. */
 export type AnyAdministration<Deps> = Omit<Administration<Deps>, 'run'> & {
   run(call: Call<AdministrationCaller, Deps, string>, input: object): Promise<unknown>
 }
 
-/** Declares operations of administrators over the services `Deps`. */
+/** Returns the function that declares administrators' operations with the services `Deps`. */
 export function administrationOver<Deps>() {
   return <const Path extends OperationPath, Gives extends TSchema, Takes extends TObject = Nothing>(
     name: string,
@@ -145,7 +145,7 @@ type Unbound<
   run(call: Call<Caller, Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
 }
 
-/** An operation that belongs to no account, over `Deps`, with any input and result. */
+/** An operation that belongs to no account and uses the services `Deps`, with any input and result. */
 export type AnyUnbound<Caller, Deps> = Omit<Unbound<Caller, Deps>, 'run'> & {
   run(call: Call<Caller, Deps, string>, input: object): Promise<unknown>
 }
@@ -159,10 +159,10 @@ function unboundOver<Caller>() {
     ): Unbound<Caller, Deps, Path, Takes, Gives> => ({ name, path, ...rest })
 }
 
-/** Declares operations of a person over the services `Deps`. */
+/** Declares operations of a signed-in person that use the services `Deps`. */
 export const personalOver = unboundOver<PersonalCaller>()
 
-/** Declares operations of visitors, who have no session, over the services `Deps`. */
+/** Declares operations of visitors, who have no session, that use the services `Deps`. */
 export const visitorsOver = unboundOver<VisitorCaller>()
 
 /** Whether an operation takes its fields in the query. */

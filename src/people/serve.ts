@@ -55,7 +55,7 @@ export function serveOperations<Deps extends GuardDeps>(
   return app
 }
 
-/** The present result of a reading operation, and its version. */
+/** The current result of a `GET` operation, and its version. */
 async function currently<Deps>(read: AnyOperation<Deps>, context: Parameters<AnyOperation<Deps>['run']>[0]) {
   const current = await read.run(context, {})
   return { current: current as object, etag: versionOf(read.versioned?.(current) ?? {}) }

@@ -33,7 +33,7 @@ class NewerVersion extends GatewayError {
   }
 }
 
-/** Must be called with the locked fields before the change. Throws `precondition_failed` if `If-Match` names another version. */
+/** Call it before the change, with the fields as read under its lock. Throws `precondition_failed` if `If-Match` names another version. */
 export function expectVersion(request: Request, fields: object): void {
   const named = request.headers.get('if-match')
   if (named === null || named.trim() === '*') return

@@ -1,4 +1,4 @@
-/** Operator commands for the catalogue file: validate, find losses, show changes, warn of newer generations, test a provider. */
+/** Operator commands that check the catalogue file (faults, losses, changes, newer models), describe presets, and test a provider. */
 import { resolve } from 'node:path'
 import { loadCatalog } from '@/catalog/catalog'
 import { changesBetween } from '@/catalog/changes'

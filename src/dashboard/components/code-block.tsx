@@ -8,7 +8,7 @@ type CodeBlockProps = {
   isLandmark?: boolean
 }
 
-/** A block of code with a copy button. Scrolls sideways by itself. */
+/** A block of code with a copy button. Long lines scroll inside the block. */
 export function CodeBlock({ code, label, isLandmark = true }: CodeBlockProps) {
   return (
     <Box pos="relative">

@@ -1,6 +1,6 @@
 const ROW = 'li, tr'
 const FOCUSABLE = ':is(a[href], button, input, select, textarea, [tabindex="0"]):not(:disabled, [type="hidden"])'
-/** The elements of dialogs and menus. These return the focus to the element that opened them. */
+/** Selects dialogs and menus, which return the focus themselves to the element that opened them. */
 const ABOVE_THE_PAGE = '[data-portal]'
 
 /** The last focused element and its surroundings, from the inside out. */
@@ -20,12 +20,12 @@ export function keepFocusIn(main: HTMLElement): () => void {
     const isLost = document.activeElement === null || document.activeElement === document.body
     if (!last || !isLost || document.querySelector('[role="dialog"]')) return
     const { element } = last
-    // The button is disabled only while its request runs.
+    // This button is disabled only while its request runs, and gets the focus again afterwards.
     if (element.matches(':disabled[data-loading]')) last.isWaiting = true
     else if (element.isConnected && !element.matches(':disabled')) {
       if (last.isWaiting) element.focus()
     }
-    // A page that is still loading has no heading yet, so that nothing gets the focus.
+    // A page that is still loading has no heading yet: then nothing gets the focus.
     else besideOf(last, main)?.focus()
   })
   document.addEventListener('focusin', remember)

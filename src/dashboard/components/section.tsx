@@ -6,7 +6,7 @@ type SectionProps = {
   title?: string
   description?: ReactNode
   actions?: ReactNode
-  /** Without padding, for content that has its own, such as a table. */
+  /** Without padding, for content that has padding itself, such as a table. */
   isFlush?: boolean
   children: ReactNode
 }

@@ -6,7 +6,7 @@ import { type Viewer, viewerChanged } from '@/dashboard/session'
 import { CodeForm, PasswordForm } from '@/people/sign-in/pages/sign-in-steps'
 import { takeEscape } from './escape'
 
-/** Above all other dialogs, which have 200 and 300. */
+/** The z-index of this dialog, above all others, which have 200 and 300. */
 const IN_FRONT = 400
 
 export function SessionEnded({ viewer }: { viewer: Viewer }) {

@@ -9,7 +9,7 @@ type StatProps = {
   aside?: ReactNode
 }
 
-/** The font is small enough for a million in a card that shares the row with two others and the menu. */
+/** Small enough for a million dollars in a card, even if two more cards and the menu are beside it. */
 const FONT_SIZE = 'clamp(18px, 2.2vw, 26px)'
 
 export function Stat({ label, value, hint, aside }: StatProps) {

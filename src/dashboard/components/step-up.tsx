@@ -12,7 +12,7 @@ import { useSubmission } from './fields/use-submission'
 
 type Wait = { resolve(): void; reject(): void }
 
-/** Set while the host of the dialog is mounted. */
+/** Opens the dialog; set while {@link StepUpHost} is mounted. */
 let showDialog: ((wait: Wait) => void) | undefined
 
 /** Runs `act`. If the server requires re-authentication, shows the dialog and runs it again. */
@@ -60,7 +60,7 @@ export function StepUpHost() {
   )
 }
 
-/** Above other dialogs, which have 200. */
+/** The z-index of this dialog, above the usual dialogs, which have 200. */
 const IN_FRONT = 300
 
 function ProofForm({ onProved }: { onProved(): void }) {

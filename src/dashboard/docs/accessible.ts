@@ -14,7 +14,7 @@ const MENDS: readonly Mend[] = [
   ['.information-container', region('region', 'About')],
   ['.schemes-server-container', region('region', 'Server and API key')],
   ['.modal-ux', region('dialog', 'API key')],
-  // Tables keep their role, and indistinguishable landmarks are removed.
+  // Swagger UI gives tables the role of a landmark. Without it, they are read as tables again.
   ['table[role=region]', (element) => element.removeAttribute('role')],
   // The library's inline colour for numbers in code has too little contrast.
   ['.microlight span[style*="rgb(211, 99, 99)"]', (element) => element.style.setProperty('color', '#f59a9a')],

@@ -30,7 +30,7 @@ const AccountList = listOf(
   ]),
 )
 
-/** Limits of all keys of an account together; null: the catalogue's. */
+/** A limit that all keys of an account share; null: the catalogue's default. */
 const Limit = orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_LIMIT }))
 const LIMITS = { requestsPerMinute: Limit, tokensPerMinute: Limit, concurrency: Limit }
 

@@ -1,4 +1,4 @@
-/** The administrators' operations on the books: cash, prepaid liability, revenue and margin by day or month, and the same as a file. */
+/** The administrators' operations on the books, as JSON and as a file. They show cash, liability, revenue and margin by day or month. */
 import { type Static, Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import { BOOK_STEPS, type BookPeriod, bookPeriodOf } from '@/console/administration/books/book-period'

@@ -36,7 +36,7 @@ export const UsdInput = Type.String({ minLength: 1, maxLength: 20, examples: ['1
 /** The path parameter with the account's id. */
 export const OF_ACCOUNT = { accountId: Id }
 
-/** The charges of requests, and their cost for the operator. */
+/** The fields of a margin: requests, charges to customers, and the operator's cost at providers. */
 export const MARGIN_SUMS = {
   requests: Type.Integer({ minimum: 0 }),
   charged: Usd,

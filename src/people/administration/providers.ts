@@ -1,4 +1,4 @@
-/** The administrators' operations on providers: test calls, margins by model and day, and records whose counts differ from ours. */
+/** The administrators' operations on providers: test calls, margins by model and day, and requests that providers count differently. */
 import { Type } from '@sinclair/typebox'
 import { ProviderNameSchema } from '@/catalog/schema'
 import { GatewayError } from '@/chat/error'

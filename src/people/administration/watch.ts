@@ -110,7 +110,7 @@ const TiersBody = Type.Object({
     }),
   ),
 })
-/** Feedback is accepted for this many days. */
+/** Days that the tiers' report covers: feedback is accepted for this many days. */
 const TIER_DAYS = 30
 
 const operation = administrationOver<AdminDeps>()

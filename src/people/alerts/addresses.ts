@@ -60,7 +60,7 @@ export async function askAlertAddressAgain(call: Call, address: string): Promise
   })
 }
 
-/** Stores the link's hash and mails the link. The mail counts against the limits, unless `check` refuses it. */
+/** Stores the link's hash and mails the link. The mail counts against the limits, unless the address is refused. */
 async function mailLink(
   { deps, viewer: { accountId, name }, by, request }: Call,
   action: string,

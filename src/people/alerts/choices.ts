@@ -62,7 +62,7 @@ export async function readScheduled(
   return Object.fromEntries(SCHEDULED_KINDS.map((kind) => [kind, asked.has(kind)])) as Record<ScheduledKind, boolean>
 }
 
-/** The first mail covers the current period. Nothing is stored for people who are not members. */
+/** Turns a scheduled mail on or off. The first mail covers the current period. If the person is no member, nothing is stored. */
 async function schedule(
   { db }: Database,
   { accountId, email, kind, isWanted }: Omit<MailChoice, 'kind'> & { kind: ScheduledKind },

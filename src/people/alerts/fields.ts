@@ -1,6 +1,6 @@
 /** Alerts and scheduled mails: their limits, and each kind in the words of the pages. */
 
-/** Further addresses of an account. */
+/** Maximum addresses, besides the members', that get an account's alerts. */
 export const MAX_ALERT_ADDRESSES = 5
 export const CONFIRM_ALERTS_DAYS = 7
 
@@ -14,7 +14,7 @@ export type MailWords = {
   noMore: string
 }
 
-/** In the order of the page. */
+/** The kinds of alerts, in the order of the page. */
 export const ALERT_MAILS = {
   balance: {
     label: 'Low credit',
@@ -40,7 +40,7 @@ export const ALERT_MAILS = {
   },
 } as const satisfies Record<string, MailWords>
 
-/** In the order of the page. */
+/** The kinds of scheduled mails, in the order of the page. */
 export const SCHEDULED_MAILS = {
   digest_weekly: {
     label: 'Usage of the week',

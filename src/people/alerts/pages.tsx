@@ -21,7 +21,7 @@ type AccountSettings = NonNullable<Alerts['account']>
 
 const ALERTS = ['alerts'] as const
 
-/** Returns the result of a change once the page shows the new data. */
+/** Waits for a change, reloads the page's data, then returns the change's result. */
 async function shownAfter<Result>(change: Promise<Result>): Promise<Result> {
   const result = await change
   await askAgain({ queryKey: ALERTS })

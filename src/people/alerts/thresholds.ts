@@ -54,7 +54,7 @@ export async function changeThresholds(
 
 /** Stores the alert as pending. The next check would find no crossing, because the balance was already below the threshold. */
 async function sendSoon(transaction: Transaction, accountId: string, name: string): Promise<void> {
-  // Checks read only the states of accounts that were checked before.
+  // For accounts that were never checked, the next check would ignore the pending alert.
   await transaction.insert(alertLooks).values({ accountId }).onConflictDoNothing()
   const pending = { isPending: true, mark: 0, firedAt: new Date(Date.now() - PAUSE_MS) }
   await transaction

@@ -72,7 +72,7 @@ async function read(
   return mapPage(page, (row) => told(row, own))
 }
 
-/** An entry in a response. For actors outside the account, it hides name, details and address. */
+/** An audit entry in a response. If the actor is not in `own`, it contains no actor, details or IP address. */
 function told(
   { seq, at, actorId, actorEmail, action, subject, details, ip, requestId }: AuditRow,
   own: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-/** The operations on batches for a member: they see the batches whose usage they see. Results are for key owners and administrators. */
+/** The operations on batches of an account. Members see a batch if they see its usage. Results are for key owners and administrators. */
 import { inArray } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { mayDo } from '@/accounts/members/permissions'
@@ -49,7 +49,7 @@ export async function showBatch(context: OneBatch): Promise<BatchDetail> {
   return await detailOf(context, await seenBatch(context))
 }
 
-/** Cancels a batch: running requests finish, and the others are not sent. */
+/** Cancels a batch: running requests finish, and requests that have not begun are not sent. */
 export async function cancelBatch(context: OneBatch): Promise<BatchDetail> {
   const { deps, viewer, by } = context
   const batch = await managedBatch(context)
@@ -62,7 +62,7 @@ export async function cancelBatch(context: OneBatch): Promise<BatchDetail> {
   return await detailOf(context, after)
 }
 
-/** The results so far as JSON lines, in the format of the batch's endpoint. `output`: the successful requests; `errors`: the others. */
+/** The results so far as JSON lines, in the format of the batch's endpoint. `output`: the successful requests; `errors`: all others. */
 export async function resultFile(context: OneBatch, kind: 'output' | 'errors'): Promise<Response> {
   const batch = await managedBatch(context)
   const { batches, auth } = context.deps

@@ -1,4 +1,4 @@
-/** The operations on an account's batches. Programs use the endpoints of batches with an API key instead. */
+/** The operations on an account's batches. Programs with an API key don't use these, but the endpoints of batches. */
 import { Type } from '@sinclair/typebox'
 import { PageQuery } from '@/console/http/pages'
 import { listOf } from '@/console/http/wire'

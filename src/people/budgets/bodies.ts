@@ -99,7 +99,7 @@ export type Known = {
   held: number
 }
 
-/** A budget as a response body. With `isWhole` it has windows without a limit too. `now` has each window's current number. */
+/** A budget as a response body. `isWhole` includes windows without a limit. `now`: the numbers of the current day, week and month. */
 export function budgetBody(
   of: Pick<BudgetBody, 'scope' | 'scopeId' | 'name'>,
   { limits, spent, held }: Known,

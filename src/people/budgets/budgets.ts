@@ -160,7 +160,7 @@ async function scopesOf(
   ]
 }
 
-/** The path's schema has checked the scope. */
+/** The budget that the path names. The path's schema has checked the scope. */
 function scopeOf({ viewer: { accountId }, params: { scope, scopeId } }: Context): BudgetOf {
   return { accountId, scope: scope as Params['scope'], scopeId }
 }

@@ -22,7 +22,7 @@ export function idsField({ words, items = { most: 0, chars: 0 } }: Field) {
 
 type Allowed = Pick<KeyRules, 'allowedModels' | 'allowedProviders'>
 
-/** Lists that a narrower list must not exceed. `of` is their owner for error messages, such as `all keys of this account`. */
+/** The account's or member's lists. A key may allow nothing outside them. `of` names their keys in errors: `all keys of this account`. */
 export type Bound = Allowed & { of: string }
 
 /** The bound that an account's rules set for all its keys. */

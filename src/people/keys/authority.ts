@@ -50,7 +50,7 @@ export function checkService({ accountRole }: Member, body: { monthlyBudgetUsd?:
   throw new GatewayError('invalid_request', message, { code: 'budget_required', param: 'monthlyBudgetUsd' })
 }
 
-/** The limits to compare a new key with: none. For a management key without `budgets:write`: a budget of 0, so that it can't give one. */
+/** A new key is compared with no limits. If a management key without `budgets:write` makes it: with a budget of 0, so it gets none. */
 export function limitsOfNone(member: Member): OwnLimits {
   return mayBudget(member) ? NO_LIMITS : { ...NO_LIMITS, monthlyBudget: ZERO_NANO }
 }

@@ -29,7 +29,7 @@ import {
 } from './fields'
 import { AllowedAddresses, KeyTagsField, readAddresses, readTags } from './key-lists'
 
-/** Maximum bytes of a key's body: its lists with three bytes a character, and the few other fields. */
+/** Maximum bytes of a key's body: its lists with three bytes a character, and 4 kB for all other fields. */
 export const MAX_KEY_BODY_BYTES = MAX_ALLOWED_BYTES + 4096
 const MAX_MOMENT_CHARS = 40
 
@@ -96,7 +96,7 @@ const WithoutMyAddress = Type.Optional(
   }),
 )
 
-/** At least one character is not blank. */
+/** A key's name, with at least one character that is not blank. */
 const Name = Type.String({ minLength: 1, maxLength: KEY_NAME.most, pattern: '\\S' })
 
 export const NewKeyBody = exactly(
@@ -194,7 +194,7 @@ export const RotationBody = exactly({
   ),
 })
 
-/** Reads an overlap as milliseconds. Throws `invalid_request` for other texts. */
+/** Reads an overlap as milliseconds. Throws `invalid_request` for a text that is no overlap. */
 export function readOverlap({ overlap = DEFAULT_OVERLAP }: Static<typeof RotationBody>): number {
   const overlapMs = parseOverlap(overlap)
   if (overlapMs !== undefined) return overlapMs
@@ -247,7 +247,7 @@ function readBudget(text: string): Nano {
   throw invalidRequest('The monthly budget must be an amount of USD such as 25 or 25.50.', 'monthlyBudgetUsd')
 }
 
-/** Reads a future time as milliseconds. Throws `invalid_request` for other texts. */
+/** Reads a future time as milliseconds. Throws `invalid_request` for a past time or an invalid text. */
 export function readMoment(text: string, nowMs: number): number {
   const moment = /^\d{4}-\d{2}-\d{2}(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(moment)) {

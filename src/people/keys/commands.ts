@@ -19,7 +19,7 @@ import { RULE_OPTIONS, readRules } from './rule-options'
 const KEY = required('ID', "the key's id, not the key itself")
 const ALLOW = required('LIST', 'addresses and networks such as 203.0.113.0/24,2001:db8::/32, or everywhere')
 
-/** Enough for fifty IPv6 networks, or for more than the eight tags. */
+/** Maximum characters of a list option: enough for fifty IPv6 networks, or for the maximum of tags. */
 const MAX_LIST_CHARS = 3_000
 
 function expectKind<Outcome extends { kind: string }, Kind extends string>(
@@ -173,7 +173,7 @@ export const CREATE_COMMAND: Command = {
   },
 }
 
-/** Raises the account's limits to those of a key that an operator makes, if they are lower. */
+/** If an operator makes a key with higher limits than its account, raises the account's limits to the key's. */
 async function raiseAccount({ database, ledger, accounts, defaultLimits, by }: Services, key: NewKey): Promise<void> {
   const account = await accounts.find(key.accountId)
   if (!account) return
@@ -198,7 +198,7 @@ export const ADDRESSES_COMMAND: Command = {
   },
 }
 
-/** The items of a list; null for the word `none`. */
+/** The items of a list option; null if its text is `none`. */
 function readItems(values: Values, option: string, none: string): string[] | null {
   const text = readText(values, option, MAX_LIST_CHARS)
   return text === none ? null : text.split(',')

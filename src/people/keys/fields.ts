@@ -26,15 +26,15 @@ export type FormValue<One extends Kind> = Kinds[One]['form']
 
 type Row = {
   kind: Kind
-  /** The setting's name in bodies, forms and the audit log, if it differs. */
+  /** The setting's name in bodies, forms and the audit log, if it differs from that in code. */
   wire?: string
-  /** Its column in `api_keys`, if the name differs. */
+  /** Its column in `api_keys`, if that differs from the name in code. */
   column?: string
   /** Whether the setting is in the body's `limits`. */
   isLimit: boolean
   /** The text in the API document. */
   words: string
-  /** The permission that is needed to set it, beside the one to change keys. Others get `refusal` as the error. */
+  /** The permission that is needed to set it, besides the one to change keys. Members without it get the error `refusal`. */
   may?: { permission: 'limits.raise'; refusal: string }
   /** The permission to raise it, if it is a limit of the ledger. */
   raise?: 'limits.raise' | 'budgets.change'
@@ -53,7 +53,7 @@ type Row = {
 /** A setting, including the names that its row omits. */
 export type Field = Row & { wire: string; column: string }
 
-/** The name of a key, which is no setting: forms have a field of their own for it. */
+/** The name of a key. It is not in the list of settings, so each form has a separate field for it. */
 export const KEY_NAME = {
   most: 200,
   label: 'Name',
@@ -196,10 +196,10 @@ const POLICY_FIELDS = {
 /** Ten years, in days. */
 export const MAX_KEY_AGE_DAYS = POLICY_FIELDS.maxKeyAgeDays.most
 
-/** A rule that accounts, members and keys have. The narrowest applies. */
+/** A rule that accounts, members and keys can have. If several have it, the narrowest applies. */
 export type RuleName = Exclude<keyof typeof POLICY_FIELDS, 'maxKeyAgeDays'>
 export type KeyRules = Pick<KeySettings, RuleName>
-/** Rules in bodies, where they have the same names. */
+/** Rules in bodies, with the same names as in code. */
 export type WireRules = Pick<WireSettings, RuleName>
 
 /** Every rule for all keys of an account. */
@@ -225,7 +225,7 @@ export function copyRules(rules: KeyRules): WireRules {
   }) as WireRules
 }
 
-/** Those properties of an object that have the names of rules. */
+/** Only the properties of an object that have the names of rules. */
 export function rulesOf<Rules extends Record<RuleName, unknown>>(rules: Rules): Pick<Rules, RuleName> {
   return ofEachRule((name) => rules[name]) as Pick<Rules, RuleName>
 }
@@ -242,7 +242,7 @@ export type WireSettings = { [Name in KeyField as WireName<Name>]: Kinds[Rows[Na
 
 export type FormSettings = { [Name in KeyField as WireName<Name>]: Kinds[Rows[Name]['kind']]['form'] }
 
-/** The names that the settings among a body's `limits` have there. */
+/** The names of the settings that a body has in its `limits`. */
 export type LimitName = {
   [Name in KeyField]: Rows[Name]['isLimit'] extends true ? WireName<Name> : never
 }[KeyField]

@@ -18,7 +18,7 @@ export const AllowedAddresses = orNull(
   { description: allowedAddresses.words },
 )
 
-/** Reads a list of networks, each once. Throws `invalid_request` that quotes an invalid entry. */
+/** Reads a list of networks, and removes duplicates. Throws `invalid_request` that quotes an invalid entry. */
 export function readAddresses(list: readonly string[] | null): readonly string[] | null {
   return list && [...new Set(list.map(readNetwork))]
 }

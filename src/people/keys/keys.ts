@@ -45,7 +45,7 @@ export type KeyDeps = GuardDeps & {
   readKeyUsage: ReadKeyUsage
   /** The rules for all keys of an account; undefined if the account doesn't exist. */
   readKeyPolicy(accountId: string): Promise<KeyPolicy | undefined>
-  /** Changes the given rules for the next request of each of the account's keys. `check` gets the present rules, locked, and may throw. */
+  /** Changes the given rules for the next request of each of the account's keys. `check` gets the locked present rules, and may throw. */
   changeKeyPolicy(
     accountId: string,
     policy: Partial<KeyPolicy>,
@@ -110,7 +110,7 @@ export async function listKeys({ deps, viewer }: KeyContext, query: PageRequest)
   }
 }
 
-/** The limits of a key without limits of its own. */
+/** The limits of a key that sets none: the defaults, but not above the account's limits. */
 function defaultsBelow(limits: DefaultLimits, ceilings: DefaultLimits): DefaultLimits {
   return {
     requestsPerMinute: Math.min(limits.requestsPerMinute, ceilings.requestsPerMinute),
@@ -154,8 +154,8 @@ export async function changeKey(context: OneKey, body: KeyChangesBody): Promise<
 }
 
 /**
- * The requested settings of a key that belongs to the member `createdBy`, or to no member. `checkLimits` throws if the settings allow more
- * than the given limits and this member may not allow that.
+ * The requested settings of a key that belongs to the member `createdBy`, or to no member. `checkLimits(limits)` throws if the settings
+ * exceed `limits` and this member may not raise them.
  */
 async function readChanges(
   { deps, viewer, request }: KeyContext,
@@ -239,7 +239,7 @@ async function findOwn({ deps, viewer }: KeyContext, keyId: string): Promise<Key
   return key
 }
 
-/** A key's present state. */
+/** A key as a response body, if the member sees it. */
 export async function shownKey(context: KeyContext, keyId: string): Promise<KeyBody> {
   return keyBody(await findOwn(context, keyId), Date.now())
 }

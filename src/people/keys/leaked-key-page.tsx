@@ -1,4 +1,4 @@
-/** The pages for keys that were found in public: one for the finder, and one linked from the mail about it. */
+/** The pages for keys that were found in public. One reports a key; the other, linked from a mail, deactivates it. */
 import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'

@@ -188,7 +188,7 @@ const changeAddresses = operation('account.addresses', 'PUT /allowed-addresses',
   run: keys.chooseAddresses,
 })
 
-/** In the order of documents and of the commands' help. */
+/** The operations in the order of the API document and of the commands' help. */
 export const KEY_OPERATIONS = [
   ...[list, create, show, rotate, change, transfer, deactivate, activate, remove],
   ...[policy, changePolicy, addresses, changeAddresses],

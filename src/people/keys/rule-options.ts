@@ -18,7 +18,7 @@ export const RULE_OPTIONS = {
   regions: optional('LIST', `where content may be processed, such as eu,us-east-1, or ${EVERY}; left out, it stays`),
 }
 
-/** Reads the options. The returned function finds their ids in a catalogue. */
+/** Reads the rules' options. The returned function looks their models and providers up in a catalogue. */
 export function readRules(values: Values): (catalog: Catalog) => Partial<KeyRules> {
   const [zeroRetention, noTraining] = ['zero-retention', 'no-training'].map((name) => readYesNo(values, name))
   const regions = readList(values, 'regions', (name) => (REGION.test(name) ? name : undefined))

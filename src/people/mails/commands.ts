@@ -1,4 +1,4 @@
-/** Operator commands for mails: waiting and failed ones with the reason. */
+/** Operator commands that list waiting and failed mails, with the reason. */
 import { MAIL_KINDS } from '@/accounts/mails/templates'
 import { type Command, optional } from '@/cli/command'
 import { PAGE_OPTIONS, printPage, readPage } from '@/cli/pages'

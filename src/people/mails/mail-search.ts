@@ -8,7 +8,7 @@ import { type Page, type PageRequest, page } from '@/db/paging'
 type MailSearch = PageRequest & {
   state?: MailState
   kind?: MailKind
-  /** The whole e-mail address, in any case. */
+  /** The whole e-mail address, in upper or lower case. */
   to?: string
 }
 
@@ -25,7 +25,7 @@ type ListedMail = {
   nextTryAt: string | null
 }
 
-/** One page, newest first. */
+/** One page of mails, newest first. */
 export async function searchMails({ sql }: Database, search: MailSearch): Promise<Page<ListedMail>> {
   const { state, kind, to } = search
   return await page(search, {

@@ -34,7 +34,7 @@ const RESOURCES = [
   { label: 'Audit log', read: 'audit:read' },
 ] as const satisfies readonly { label: string; read: Scope; write?: Scope }[]
 
-/** Returns the result of a change once the list shows it. */
+/** Waits for a change, reloads the list, then returns the change's result. */
 async function changed<Result>(change: Promise<Result>): Promise<Result> {
   const result = await change
   await askAgain({ queryKey: MANAGEMENT_KEYS })

@@ -1,4 +1,4 @@
-/** Adds members to an organisation: once each, and within the limits of an account and a person. */
+/** Adds members to an organisation, each person only once, and within the limits per account and per person. */
 import { and, eq } from 'drizzle-orm'
 import { lockAccount } from '@/accounts/in-order'
 import { type AccountRole, memberships, users } from '@/db/auth-schema'
@@ -14,7 +14,7 @@ export async function lockOrganisation(transaction: Transaction, accountId: stri
   return (await lockAccount(transaction, accountId))?.kind === 'organisation'
 }
 
-/** Adds the person to the organisation, whose row is locked. */
+/** Adds the person to the organisation. The caller must have locked its row. */
 export async function admit(
   transaction: Transaction,
   accountId: string,

@@ -19,7 +19,7 @@ type OpenInvitation = {
   invitedBy: string
 }
 
-/** `invalid`: expired, used, revoked, unknown, for another address, or no longer allowed to its sender. The reason is not revealed. */
+/** `invalid`: expired, used, revoked, unknown, for another address, or its sender may no longer invite. Answers hide the reason. */
 export type AnswerRefusal = { kind: 'invalid' } | { kind: 'not_verified' } | AdmissionRefusal
 
 type Answering = { token: string; by: ChangedBy & { actor: { userId: string } } }

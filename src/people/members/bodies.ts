@@ -1,4 +1,4 @@
-/** Members, organisations and invitations as operations take and show them. */
+/** Members, organisations and invitations in request and response bodies. */
 import { type Static, Type } from '@sinclair/typebox'
 import { mayDo } from '@/accounts/members/permissions'
 import { invalidRequest } from '@/chat/error'

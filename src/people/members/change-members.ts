@@ -55,7 +55,7 @@ export async function listMembers({ db }: Database, accountId: string): Promise<
   return rows.toSorted((one, other) => ACCOUNT_ROLES.indexOf(one.role) - ACCOUNT_ROLES.indexOf(other.role))
 }
 
-/** The account's member with this address, in any case. */
+/** The account's member with this address, in upper or lower case. */
 export async function findByEmail(
   database: Database,
   accountId: string,
@@ -130,8 +130,8 @@ export async function changeRole(
 }
 
 /**
- * Ends a membership and the alerts to the member's own address. The member's API keys must be deactivated before (`has_keys`), since nobody would own them. Invitations are revoked;
- * management keys too, unless `fate` is `keep`.
+ * Ends a membership and the alerts to the member's own address. Refuses while the member has active API keys (`has_keys`), since nobody
+ * would own them. Revokes invitations, and management keys unless `fate` is `keep`.
  */
 export async function removeMember(
   { db }: Database,
@@ -163,7 +163,7 @@ export async function removeMember(
   })
 }
 
-/** Keeps or revokes lost credentials as `fate` says. Invitations are always revoked with their sender's role. */
+/** The lost credentials to revoke: all, or only invitations if `fate` is `keep`. */
 function ending(fate: Fate, lost: readonly Credential[]): Credential[] {
   return lost.filter(({ kind }) => fate === 'revoke' || kind === 'invitation')
 }
@@ -229,7 +229,7 @@ async function isLastOwner(transaction: Transaction, accountId: string, userId: 
   return (await findRow(transaction, memberships, isOther)) === undefined
 }
 
-/** A person who leaves the account that was created with them gets a new account. The organisation gets another owner's address. */
+/** Gives a new account to a person who leaves the one that was created for them. That one gets another owner's address. */
 async function giveAnother(transaction: Transaction, accountId: string, userId: string): Promise<void> {
   const [owner] = await transaction
     .select({ email: users.email })

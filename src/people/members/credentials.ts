@@ -1,4 +1,4 @@
-/** A member's credentials that work while the member is absent, and the roles that may have them. */
+/** A member's credentials that work without a session, and the roles that may have them. */
 import { and, asc, eq, exists, gt, inArray, isNull, or, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { type HeldKind, mayGive, mayHold } from '@/accounts/members/permissions'

@@ -11,7 +11,7 @@ export function createMembers(database: Database, keys: KeyEnd) {
   return {
     list: (accountId: string) => listMembers(database, accountId),
     findKind: (accountId: string) => findKind(database, accountId),
-    /** The member's credentials that work while the member is absent. */
+    /** The member's credentials that work without a session. */
     credentials: (accountId: string, userId: string) => credentialsOf(database.db, accountId, userId),
     /** Changes a member's role. API keys that the new role may not have are deactivated first. */
     changeRole: async (change: MemberChange, role: AccountRole, fate: Fate) =>

@@ -8,7 +8,7 @@ import { accounts, type Company } from '@/db/schema'
 
 type OrganisationOutcome = { kind: 'done' } | { kind: 'unknown_account' | 'organisation_already' }
 
-/** The account is renamed to the company's name. */
+/** Turns the account into an organisation, and gives it the company's name. */
 export async function makeOrganisation(
   { db }: Database,
   accountId: string,

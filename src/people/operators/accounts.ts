@@ -108,7 +108,7 @@ export const CreditBody = exactly({
   }),
 })
 
-/** Adds credit once per reference. */
+/** Adds credit to an account. A repeated call with the same reference adds nothing. */
 export async function addCredit(call: OnAccount, { usd, reference }: Static<typeof CreditBody>) {
   const { deps, by, params, operatorKeyId } = call
   const { accountId } = params

@@ -124,7 +124,7 @@ function keyOperations(): OperatorOperation[] {
   })
 }
 
-/** In the order of the API document. */
+/** All operations of the operator's API, in the order of the API document. */
 export const OPERATOR_OPERATIONS: readonly OperatorOperation[] = [
   ...[create, list, show, credit, suspend, activate],
   ...keyOperations(),

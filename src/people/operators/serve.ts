@@ -61,7 +61,7 @@ export function operatorRoutes(deps: OperatorRouteDeps) {
   return app
 }
 
-/** The key of each request, known before its body is read. */
+/** The operator key of each request. It is checked before the request's body is read. */
 const admitted = new WeakMap<Request, OperatorKey>()
 
 async function admit(deps: OperatorRouteDeps, operation: OperatorOperation, request: Request): Promise<void> {
@@ -72,7 +72,7 @@ async function admit(deps: OperatorRouteDeps, operation: OperatorOperation, requ
 
 type Arrival = { request: Request; params?: object; query: object; body: unknown }
 
-/** Performs the operation; a change with an `Idempotency-Key` once. */
+/** Performs the operation. If a change has an `Idempotency-Key`, repeated requests perform it only once. */
 async function answer(deps: OperatorRouteDeps, operation: OperatorOperation, arrival: Arrival): Promise<Response> {
   const { request, query, body } = arrival
   const key = admitted.get(request)
@@ -90,7 +90,7 @@ async function answer(deps: OperatorRouteDeps, operation: OperatorOperation, arr
   return await changeOnce(deps, { manager: { accountId: key.keyId, keyId: key.keyId }, secret, name, request }, perform)
 }
 
-/** The key acts like an admin of the account in the path, under its own name. */
+/** The call of an operator key, which acts like an admin of the account in the path. The audit log names the key. */
 function callOf(deps: OperatorRouteDeps, { keyId, name }: OperatorKey, { request, params }: Arrival): OperatorCall {
   const named = { ...params } as Record<string, string>
   const { accountId = '' } = named

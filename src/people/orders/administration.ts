@@ -21,7 +21,7 @@ export type AdminCall = AdministrationCaller & { deps: AdminDeps }
 type OnOrder = AdminCall & { params: { orderId: string } }
 type OnPayment = AdminCall & { params: { paymentId: string } }
 
-/** The reason for moving money, and the request key. */
+/** The fields of each request that moves money: the reason, and the request key. */
 const MOVE = {
   reason: Reason,
   key: Type.String({

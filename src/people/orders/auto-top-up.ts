@@ -38,7 +38,7 @@ export const AutoTopUpBody = titled('AutoTopUp', {
 })
 export type AutoTopUpBody = Static<typeof AutoTopUpBody>
 
-/** The present auto top-up. */
+/** The account's auto top-up as it is now. */
 export async function showTopUp({ deps, viewer }: OrderCall): Promise<AutoTopUpBody> {
   const { amounts, orders, ...rest } = await deps.orders.autoTopUp(viewer.accountId)
   const { belowCents, amountCents, dailyCents } = topUpLimits({}, deps.amounts)

@@ -197,7 +197,7 @@ function receiptBody(order: OrderDetails) {
   }
 }
 
-/** The tax in a returned payment: the part beyond the credit. Negative if a return was undone. */
+/** The tax in a returned payment: the part of the amount that is not credit. Negative if a return was undone. */
 function taxReturnedBy({ state, kind, amountCents, movedCents, matchedCents }: Reversal): number {
   if (state !== 'applied') return 0
   const taxCents = amountCents - movedCents - matchedCents

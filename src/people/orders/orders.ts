@@ -34,7 +34,7 @@ const CENTS_PER_USD = 100
 /** The path parameter that names an order. */
 export const ORDER_PARAMS = { orderId: Type.String({ pattern: '^\\w{1,64}$', maxLength: 64 }) }
 
-/** Decimal USD, whole cents; {@link readCents} reads it. */
+/** The schema of decimal USD with whole cents; {@link readCents} parses it. */
 export const cents = (description: string) =>
   Type.String({ pattern: '^\\d{1,8}(\\.\\d{1,2})?$', maxLength: 11, description })
 
@@ -113,7 +113,7 @@ export function creditPage({ deps: { publicUrl }, request, viewer }: OrderCall):
   return `${publicUrl ?? new URL(request.url).origin}/dashboard/a/${viewer.accountId}/credit`
 }
 
-/** Throws `invalid_request` for parts of a cent. */
+/** Parses decimal USD into cents. Throws `invalid_request` for parts of a cent. */
 export function readCents(text: string, field: string): number {
   const amountCents = parseCents(text)
   if (amountCents === undefined) throw invalidRequest('The amount must be USD with at most two decimals.', field)
@@ -143,7 +143,7 @@ function creationError(outcome: Exclude<CreateOutcome, { kind: 'created' }>): Ga
   }
 }
 
-/** The error for an amount beyond its limits. */
+/** The error for an amount below the minimum or above the maximum. */
 export function outOfRange(limits: { minimumCents: number; maximumCents: number }, field: string): GatewayError {
   const [minimum, maximum] = [limits.minimumCents, limits.maximumCents].map(formatCents)
   return invalidRequest(`The amount must be from ${minimum} to ${maximum} USD.`, field)

@@ -1,4 +1,4 @@
-/** Operator commands for bank statements: a preview of a file, and its import in the name of an administrator. */
+/** Operator commands that preview a bank statement's file, and import it in the name of an administrator. */
 import { and, eq, isNull } from 'drizzle-orm'
 import { type Command, OPERAND, operand, optional, required, type Values } from '@/cli/command'
 import { fail } from '@/cli/failure'

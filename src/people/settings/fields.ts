@@ -1,4 +1,4 @@
-/** The settings of an account, one row each, for routes, page, command and audit log. CONTRIBUTING.md says how to add one. */
+/** The settings of an account, one row for each. Routes, page, command and audit log use them. CONTRIBUTING.md says how to add one. */
 
 type Row = {
   /** The value of an account that has not chosen one. */

@@ -26,7 +26,7 @@ export function withCookies<T>(set: Set, { body, cookies }: Answer<T>): T {
 /** The body of a response without content. */
 export const DONE_BODY = { done: true } as const
 
-/** The same, with an answer's cookies. */
+/** Sets an answer's cookies, and returns the body of a response without content. */
 export function doneWithCookies(set: Set, answer: Answer<unknown>): typeof DONE_BODY {
   withCookies(set, answer)
   return DONE_BODY
@@ -36,7 +36,7 @@ export function doneWithCookies(set: Set, answer: Answer<unknown>): typeof DONE_
 const warnedAtMs = new WeakMap<AuthParts, number>()
 const WARNING_INTERVAL_MS = 3_600_000
 
-/** The header is unexpected: a client invented it, or an undeclared proxy makes all its clients count as one address. */
+/** Warns of an unexpected header: a client invented it, or all clients behind an undeclared proxy count as one address. */
 function warnOfProxy(parts: AuthParts): void {
   const nowMs = performance.now()
   if (nowMs - (warnedAtMs.get(parts) ?? Number.NEGATIVE_INFINITY) < WARNING_INTERVAL_MS) return

@@ -54,7 +54,7 @@ export const FAILURES_DESCRIPTION =
   'Of the last 30 days, newest first. At most 10,000 of a day are listed; `sums` counts them all. A request ' +
   'without a valid key (401) is in nobody’s list, and one whose client hung up did not fail.'
 
-/** One page of failed requests with its sums: for a member with their rights, or of an account for administrators. */
+/** One page of failed requests, and the counts of all that match. `sight` limits them to those that the reader may see. */
 export async function readFailurePage(
   usage: Pick<UsageViews, 'failures' | 'failureSums'>,
   sight: Sight,

@@ -48,7 +48,7 @@ export const OverviewBody = Type.Object({
   }),
 })
 
-/** Throws 404 for an unknown account. */
+/** The account's overview. Throws 404 for an unknown account. */
 export async function readOverview(usage: UsageViews, accountId: string) {
   const found = await usage.overview(accountId)
   if (!found) throw new GatewayError('not_found', 'There is no such account.')

@@ -51,7 +51,7 @@ export const ExportQuery = Type.Composite([
 export type ExportQuery = Static<typeof ExportQuery>
 
 const DEFAULT_RANGE_MS = 30 * 86_400_000
-/** Added to the present, so that requests that are settled meanwhile are included, despite clock differences. */
+/** The default end is this far in the future. So it includes requests that are settled meanwhile, even if clocks differ. */
 const AHEAD_MS = 60_000
 
 /** The query's filter, limited to what `sight` allows. Throws 400 for inconsistent times. */

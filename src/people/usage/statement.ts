@@ -1,4 +1,4 @@
-/** Account statements, as pages and as a file: for the account and for administrators. */
+/** Account statements, in pages and as a file, for the account's members and for administrators. */
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { PAGE, wholeNumber } from '@/console/http/pages'
@@ -85,7 +85,7 @@ export async function readStatementPage(
   }
 }
 
-/** A whole period as a file. Throws like {@link readStatementPage}, and 400 if it would be too long. */
+/** A whole period as a file. Throws like {@link readStatementPage}, and 400 if the file would be too long. */
 export async function statementFile(
   usage: Statements,
   reader: Reader,

@@ -9,13 +9,13 @@ export type Bucket = {
   values: Readonly<Record<string, number>>
 }
 
-/** The number of colours; the last one is for all other series. */
+/** The number of colours. The last colour is for the sum of the series that have none. */
 const MAX_SERIES = 8
 const OTHER = 'Other'
 
 export type ChartData = { series: string[]; buckets: Bucket[] }
 
-/** The largest series by sum; the others are added up as {@link OTHER}. */
+/** Keeps the series with the largest sums, and adds up all smaller series as {@link OTHER}. */
 export function topSeries(buckets: readonly Bucket[]): ChartData {
   const sums = new Map<string, number>()
   for (const { values } of buckets) {

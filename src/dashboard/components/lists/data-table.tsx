@@ -19,7 +19,7 @@ type DataTableProps<Item> = Omit<TableProps, 'children'> & {
   items: readonly Item[]
   keyOf(item: Item): Key
   columns: readonly Column<Item>[]
-  /** Below this width in pixels, the table scrolls by itself. */
+  /** If less width is available (in pixels), the table scrolls sideways. */
   minWidth?: number
   rowStyle?(item: Item): TableTdProps['style']
 }

@@ -6,7 +6,7 @@ import { DataTable, FIGURES } from '@/dashboard/components/lists/data-table'
 import { formatCompact, formatMoney } from '@/dashboard/format'
 import { CAPABILITY_NAMES } from './model-filter'
 
-/** Width in pixels of the columns on a phone, names and prices. */
+/** Minimum width in pixels: enough for names and prices, the columns that a phone shows. */
 const MIN_WIDTH = 320
 
 /** `open` shows a model's details. */

@@ -188,7 +188,7 @@ function Fact({ children, ...rest }: { children: React.ReactNode }) {
   )
 }
 
-/** Speed after the first token; undefined if the answer is too short. */
+/** Output tokens per second after the first token; undefined if the answer is too short. */
 function tokensPerSecond({ outputTokens, durationMs, firstTokenMs }: AnswerRecord): string | undefined {
   const writingMs = durationMs - (firstTokenMs ?? 0)
   if (outputTokens < 2 || writingMs < 1) return undefined

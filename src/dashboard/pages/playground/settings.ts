@@ -21,7 +21,7 @@ export const DEFAULT_SETTINGS: Settings = {
   key: '',
 }
 
-/** `images` are data URLs. */
+/** A message of the conversation; `images` are data URLs. */
 export type Message = { role: 'user' | 'assistant'; text: string; images?: readonly string[] }
 
 /** The body of a chat completion. */

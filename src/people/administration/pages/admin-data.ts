@@ -56,12 +56,12 @@ export function useUnmatchedPayments() {
   return usePages([...ADMIN_KEY, 'payments'], (query) => administer('GET /payments', query))
 }
 
-/** Chargebacks and refunds without effect on credit. */
+/** Chargebacks and refunds that changed no credit and wait for a decision. */
 export function useOpenReversals() {
   return usePages([...ADMIN_KEY, 'reversals'], (query) => administer('GET /reversals', query))
 }
 
-/** Accounts with `text` in address or name, or as id. */
+/** Accounts whose address or name contains `text`, or whose id is `text`. */
 export function useAccounts(text: string, status: '' | 'active' | 'suspended') {
   const query = { ...(text !== '' && { text }), ...(status !== '' && { status }) }
   return usePages([...ADMIN_KEY, 'accounts', text, status], (page) =>
@@ -84,7 +84,7 @@ export function useApprovals(status: '' | ApprovalStatus) {
   )
 }
 
-/** Reloaded every few seconds while the page is open. */
+/** The health of providers, reloaded every few seconds while the page is open. */
 export function useHealth() {
   return useQuery({
     queryKey: [...ADMIN_KEY, 'health'],
@@ -110,7 +110,7 @@ export function useAudit({ from, to, ...words }: AuditFilters) {
   return usePages([...ADMIN_KEY, 'audit', query], (page) => administer('GET /audit', { ...query, ...page }))
 }
 
-/** Only runs on demand, as it computes every hash again. */
+/** Checks the audit log's chain of hashes. Only runs on demand, as it computes every hash again. */
 export function useAuditChain() {
   return useQuery({
     queryKey: [...ADMIN_KEY, 'chain'],

@@ -24,7 +24,7 @@ export function booksFilePath(asked: AskedBooks): string {
   return `/dashboard/api/admin/books/csv?${new URLSearchParams(asked)}`
 }
 
-/** The terms of the equation, in its order. `isRare`: shown only if it is not zero. */
+/** The terms of the liability's equation, in order. A term with `isRare` is shown only if its amount is not zero. */
 export const TERMS = [
   { name: 'purchases', label: 'Credit bought', hint: 'Paid for, less tax' },
   { name: 'grants', label: 'Credit granted', hint: 'Added by operators without a payment here: no cash' },

@@ -1,4 +1,4 @@
-/** A list of names with values. */
+/** A list of labelled values, such as an order's data. */
 import { Box, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 

@@ -69,7 +69,7 @@ function Below({ lead, children }: { lead: ReactNode; children: ReactNode }) {
   )
 }
 
-/** Calls that gave no answer: the client disconnected before the first byte, or a parallel call was faster. */
+/** The cost of calls whose answer nobody got: the client disconnected before the first byte, or a parallel call was faster. */
 export function ThrownAway({ thrownAwayCalls, thrownAway }: Pick<Margin, 'thrownAwayCalls' | 'thrownAway'>) {
   if (thrownAwayCalls === 0) return 'Nothing was thrown away'
   return (

@@ -24,7 +24,7 @@ type MoneyDialog = {
   run(values: MoneyDialogValues): Promise<MoneyAnswer>
 }
 
-/** The dialog of all actions that move money: consequences, amount, reason. Its request key makes a form sent twice act once. */
+/** The dialog of all actions that move money. It sends a request key, so a form that is sent twice moves money only once. */
 export function openMoneyDialog(dialog: MoneyDialog): void {
   const close = () => modals.close(id)
   const id = modals.open({ title: dialog.title, centered: true, children: <Content dialog={dialog} close={close} /> })

@@ -1,4 +1,4 @@
-/** The page of providers and targets, with their state in the process that answers. */
+/** The page of providers and targets, with their state in the gateway process that answers the page. */
 import { Box, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconArrowsSplit2, IconServerBolt } from '@tabler/icons-react'
 import { DataTable, FIGURES } from '@/dashboard/components/lists/data-table'

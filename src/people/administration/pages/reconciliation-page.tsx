@@ -1,4 +1,4 @@
-/** The page for reconciling with providers: requests whose token counts differ from ours, or that were charged less. */
+/** The reconciliation page: requests whose provider counted far more or fewer tokens than we, or more than we charged. */
 
 import { Anchor, Group, Select, SimpleGrid, Text } from '@mantine/core'
 import { IconScaleOutline } from '@tabler/icons-react'

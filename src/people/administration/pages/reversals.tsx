@@ -1,4 +1,4 @@
-/** Reversals (refunds and chargebacks) and their undoing as providers report them, and the list of those without effect on credit. */
+/** Reversals that providers report (refunds, chargebacks, and their cancellation), and the list of those that changed no credit. */
 import { Box, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { ShowMore } from '@/dashboard/components/lists/show-more'
@@ -27,7 +27,7 @@ export function ReversalFacts({ reversal, children }: ReversalFactsProps) {
   )
 }
 
-/** The reversals without effect on credit, for a decision. Hidden while there are none. */
+/** The list of reversals that changed no credit and wait for a decision. Hidden while it is empty. */
 export function OpenReversals() {
   const reversals = useOpenReversals()
   if (reversals.isLoadingError) return <ErrorState error={reversals.error} retry={reversals.refetch} />

@@ -1,4 +1,4 @@
-/** The lines of a bank statement, each with its verdict or outcome and a matching colour. */
+/** The lines of a bank statement, each with the planned or actual effect, and a colour for it. */
 import { Anchor, Box, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'

@@ -88,7 +88,7 @@ function StatementResult({ preview, committed, restart }: StatementResultProps) 
   )
 }
 
-/** The limit of characters, and of bytes of a file. */
+/** Maximum characters of a statement, and maximum bytes of its file. */
 const MAX_CHARS = 20_000_000
 const TOO_LONG = 'The statement is too long: 20 MB at most.'
 /** Maximum characters shown in the field: a whole long file would make the page slow. */

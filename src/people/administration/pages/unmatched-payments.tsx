@@ -65,7 +65,7 @@ function PaymentRow({ payment }: { payment: Payment }) {
   )
 }
 
-/** A payment that names its order only needs the amount; others also need the order. */
+/** Opens the dialog that credits a payment. It also asks for the order if the payment names none. */
 function openCredit(payment: Payment): void {
   if (payment.orderId !== null) creditTo(payment, payment.orderId)
   else {

@@ -9,7 +9,7 @@ import type { BudgetBody } from './budgets-data'
 const NEARLY_SPENT = 80
 const ALL = 100
 
-/** Texts for scopes without limits. A key's monthly budget is among its limits. */
+/** Texts for budgets without limits. A key's monthly limit is a setting of the key, and not shown here. */
 const WITHOUT: Record<BudgetBody['scope'], string> = {
   account: 'No limit',
   member: 'Not set',

@@ -58,7 +58,7 @@ export function BudgetsPage() {
   )
 }
 
-/** A row of a section. If the budget has no name, it is the only one, and the section shows name and buttons. */
+/** One budget in a section. A budget without a name is alone in its section, whose heading has its title and buttons. */
 function BudgetRow({ item }: { item: BudgetBody }) {
   const { name, windows } = item
   const isEmpty = windows.length === 0

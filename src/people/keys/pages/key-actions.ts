@@ -3,7 +3,7 @@ import { confirm } from '@/dashboard/components/confirm'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { deleteKey, type KeyBody, setActive } from './keys-data'
 
-/** Asks, then switches the key off. */
+/** Asks for a confirmation, then deactivates the key. */
 export function askToDeactivate(item: KeyBody): void {
   confirm({
     title: `Deactivate “${item.name}”?`,
@@ -18,7 +18,7 @@ export function askToDeactivate(item: KeyBody): void {
   })
 }
 
-/** Switches the key on again. */
+/** Activates a key that was deactivated before. */
 export async function activate(item: KeyBody): Promise<void> {
   try {
     await setActive(item, true)

@@ -26,7 +26,7 @@ export function settingsOf({ limits, ...others }: KeyBody): WireSettings {
   return { ...others, ...limits }
 }
 
-/** The differences from `before`, in the server's field names. */
+/** The fields whose values differ from `before`, with the server's names and values. */
 export function changesFrom(before: KeyForm, now: KeyForm) {
   const settings: Partial<WireSettings> = changesIn(FIELD_ROWS, before, now)
   const isElsewhere = settings.allowedAddresses !== undefined && now.withoutMyAddress
@@ -34,7 +34,7 @@ export function changesFrom(before: KeyForm, now: KeyForm) {
   return { ...settings, ...(name !== before.name && { name }), ...(isElsewhere && { withoutMyAddress: true as const }) }
 }
 
-/** Errors in a form that began as `before`, found without the server. */
+/** The browser's checks of a form whose first values were `before`. */
 export function checksOfKey(before: KeyForm) {
   return {
     ...checksOf(FIELD_ROWS, before),

@@ -11,13 +11,13 @@ const STATES: Record<KeyBody['status'], { label: string; tone: Tone }> = {
   expired: { label: 'Expired', tone: 'waiting' },
 }
 
-/** The state in a word. */
+/** The key's state as a badge. */
 export function KeyStatus({ status }: { status: KeyBody['status'] }) {
   const { label, tone } = STATES[status]
   return <Status tone={tone}>{label}</Status>
 }
 
-/** The kind of a key without a member; empty for a member's key. */
+/** A badge for keys that belong to no member; empty for a member's key. */
 export function KeyKind({ item: { builtIn, createdBy } }: { item: KeyBody }) {
   if (builtIn) return <Status tone="info">Built in</Status>
   return createdBy === null && <Status tone="neutral">Service key</Status>

@@ -13,7 +13,7 @@ export function useKeys() {
   return useQuery({ queryKey: KEYS, queryFn: () => allPages((query) => perform('GET /keys', query)) })
 }
 
-/** One key with its latest 30 days, and its version. */
+/** One key with its usage of the latest 30 days, and its version. */
 export function useKey(id: string) {
   return useQuery({ queryKey: [...KEYS, id], queryFn: () => performVersioned('GET /keys/:id', { id }) })
 }
@@ -23,7 +23,7 @@ export function keysChanged(): Promise<void> {
   return askAgain({ queryKey: KEYS })
 }
 
-/** Switches a key off or on. */
+/** Activates a key, or deactivates it. */
 export async function setActive({ id }: KeyBody, isActive: boolean): Promise<void> {
   await perform(isActive ? 'POST /keys/:id/activate' : 'POST /keys/:id/deactivate', { id })
   await keysChanged()
@@ -42,7 +42,7 @@ export async function deleteKey({ id }: KeyBody): Promise<void> {
   await keysChanged()
 }
 
-/** The shown characters of a key, for lists. */
+/** A key as lists show it: only its first and last characters. */
 export function maskedKey({ prefix, lastFour }: KeyBody): string {
   return `${prefix}…${lastFour}`
 }

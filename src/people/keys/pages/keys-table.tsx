@@ -9,7 +9,7 @@ import { activate, askToDeactivate, askToDelete } from './key-actions'
 import { KeyKind, KeySpend, KeyStatus } from './key-state'
 import { type KeyBody, maskedKey } from './keys-data'
 
-/** Width in pixels: a phone shows names with their states, and spend; a tablet shows few columns more. */
+/** Minimum width in pixels: enough for the columns that a phone shows (name and spending). */
 const MIN_WIDTH = 320
 const COLUMNS = [
   { title: 'Name' },

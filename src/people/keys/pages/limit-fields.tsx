@@ -11,12 +11,12 @@ import { useKeys } from './keys-data'
 
 type FormProps = { form: UseFormReturnType<KeyForm> }
 
-/** The only field for the billing role. */
+/** The field of the budget, the only one that the billing role may change. */
 export function BudgetField({ form }: FormProps) {
   return <FieldInput field={fieldOf('monthlyBudget')} input={form.getInputProps('monthlyBudgetUsd')} />
 }
 
-/** Short fields are beside each other, lists below. */
+/** Short fields are placed side by side, and lists below them. */
 const isShort = ({ kind }: Field) => kind === 'usd' || kind === 'moment' || kind === 'count'
 
 /** Every setting that the viewer may change. */

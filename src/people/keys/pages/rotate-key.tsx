@@ -19,7 +19,7 @@ const OVERLAPS = [
   { value: '30d', label: '30 days' },
 ]
 
-/** The button and its dialog. */
+/** The button that rotates a key, and its dialog. */
 export function RotateKey({ item }: { item: KeyBody }) {
   const [isOpen, { open, close }] = useDisclosure()
   return (

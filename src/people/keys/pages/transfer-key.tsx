@@ -1,4 +1,4 @@
-/** The dialog that makes an API key another member's. */
+/** The dialog that transfers an API key to another member. */
 import { Button, Select, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'

@@ -35,7 +35,7 @@ export type Credential = Awaited<ReturnType<typeof credentialsOf>>[number]
 /** Whether credentials that a member may no longer have are revoked or kept. */
 export type Fate = 'revoke' | 'keep'
 
-/** A member's credentials that work while the member is absent. */
+/** A member's credentials that work without a session. */
 export async function credentialsOf({ userId }: MemberItem) {
   return (await perform('GET /members/:userId/credentials', { userId })).items
 }
@@ -46,7 +46,7 @@ export async function giveRole({ userId }: MemberItem, role: AccountRole, creden
   await membersChanged()
 }
 
-/** Ends a membership; the member's API keys always end. */
+/** Ends a membership; the member's API keys are always deactivated. */
 export async function removeMember({ userId }: MemberItem, credentials: Fate): Promise<void> {
   await perform('DELETE /members/:userId', { userId, credentials })
 }

@@ -1,7 +1,7 @@
 /** Labels of members' roles, and names of countries. */
 import type { AccountRole } from './members-data'
 
-/** From most to fewest permissions. */
+/** All roles, from most to fewest permissions. */
 export const ROLES: readonly AccountRole[] = ['owner', 'admin', 'developer', 'billing', 'viewer']
 
 export const ROLE_WORDS: Record<AccountRole, { label: string; text: string }> = {

@@ -39,7 +39,7 @@ export function AutoTopUpSection() {
   )
 }
 
-/** The provider sends people back with `?card`. */
+/** Looks for a saved card when the provider has sent the person back, with `?card` in the URL. */
 function useReturnFromCardPage(): void {
   const hasReturned = new URLSearchParams(useSearch()).has('card')
   const mayPay = useMay()('billing.pay')

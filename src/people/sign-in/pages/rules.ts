@@ -1,4 +1,4 @@
-/** The service's sign-in options, and checks of the forms before the server's own. */
+/** The service's sign-in options, and the checks that forms make before the server checks. */
 import { useQuery } from '@tanstack/react-query'
 import { performOwn } from '@/people/client'
 

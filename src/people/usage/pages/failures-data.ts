@@ -7,10 +7,10 @@ type FailurePage = ResultOf<'GET /failures'>
 export type FailedRequest = FailurePage['items'][number]
 export type FailureSum = FailurePage['sums'][number]
 
-/** Texts as in the URL; '' = no filter. `status` and `code` go together. */
+/** Texts as in the URL; '' = no filter. `status` and `code` are set together. */
 type FailureFilters = { key: string; status: string; code: string }
 
-/** Pages of failures; `accountId` is undefined for the viewer's own. */
+/** Pages of failed requests; `accountId` is undefined for the viewer's own account. */
 export function useFailures(filters: FailureFilters, accountId: string | undefined) {
   const { status, ...words } = filled(filters)
   const query = { ...words, ...(status !== undefined && { status: Number(status) }) }

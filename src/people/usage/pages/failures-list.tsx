@@ -18,7 +18,7 @@ import { type FailedRequest, type FailureSum, useFailures } from './failures-dat
 
 const FILTER_NAMES = ['key', 'status', 'code'] as const
 
-/** `accountId` is undefined for the viewer's own. */
+/** The list, with its filters. `accountId` is undefined for the viewer's own account. */
 export function FailuresList({ accountId }: { accountId?: string }) {
   const [, setParams] = useSearchParams()
   const { filters, isFiltered, clear } = useAddressFilters(FILTER_NAMES)
@@ -74,7 +74,7 @@ function SumButton({ sum: { status, code, requests }, choose }: { sum: FailureSu
   )
 }
 
-/** Names the reasons of failures that were only counted. */
+/** The list's description: how many failures were only counted and not stored, by reason. */
 function describe(sums: readonly FailureSum[]): string {
   const beyond = sums.filter(({ requests, kept }) => requests > kept)
   if (beyond.length === 0) return 'Newest first'

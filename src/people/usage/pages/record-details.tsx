@@ -86,7 +86,7 @@ function Price({ record: { lines, toolLines, rounding, priceNote, cost } }: { re
   )
 }
 
-/** The price of a million tokens or characters, or of one other unit. */
+/** The price of a million tokens or characters. For other units, such as images, the price of one. */
 function unitPrice({ unit, unitPrice: usd }: Line, options: { decimals: number }): string {
   return unit === 'token' || unit === 'character' ? formatMoney(usd, options) : `${formatMoney(usd, EXACT)} each`
 }

@@ -9,7 +9,7 @@ export type Movement = Statement['items'][number]
 /** Days in UTC, yyyy-mm-dd; without `to` the period ends now. */
 export type Period = { from: string; to?: string }
 
-/** Pages of movements, oldest first; `accountId` is undefined for the viewer's own. */
+/** Pages of movements, oldest first; `accountId` is undefined for the viewer's own account. */
 export function useStatement(period: Period, accountId: string | undefined) {
   return usePages(['statement', accountId ?? 'own', period], (page) => {
     const asked = { ...period, ...page }

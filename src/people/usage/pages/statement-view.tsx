@@ -15,7 +15,7 @@ import { MovementsTable } from './movements-table'
 import { daysOf, PERIODS } from './periods'
 import { filePath, type Period, type Statement, useStatement } from './statement-data'
 
-/** An account statement: period, totals, movements with balances. `accountId` is undefined for the viewer's own. */
+/** An account statement: period, totals, movements with balances. `accountId` is undefined for the viewer's own account. */
 export function StatementView({ accountId }: { accountId?: string }) {
   const [params, setParams] = useSearchParams()
   const name = PERIODS.find(({ value }) => value === params.get('period'))?.value ?? 'month'

@@ -25,7 +25,7 @@ import { RecordsList } from './records-list'
 import { UsageChart } from './usage-chart'
 import { USAGE_KEY, useRecords, useTotals } from './usage-data'
 
-/** Other texts cannot be request ids, and are not sent to the server. */
+/** The form of a request id. The page sends no other text to the server. */
 const REQUEST_ID = /^[\x21-\x7e]{1,300}$/
 
 /** One response may cover only a part of the time, if few records match. The page then continues the search up to this often. */

@@ -1,4 +1,4 @@
-/** Labels of billing rules, flags and token classes. */
+/** Labels of billing rules, flags, and the kinds of tokens and units in a charge. */
 
 const RULES: Readonly<Record<string, string>> = {
   usage: "Provider's count",
