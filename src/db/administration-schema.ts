@@ -2,7 +2,7 @@
 import { bigint, date, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { amount, moment } from './columns'
 
-/** Facts of an audit entry: flat, so that they have a simple canonical text. */
+/** The facts of an audit entry. They have no nested values, so that equal facts always give the same text. */
 export type AuditDetails = Record<string, string | number | boolean | null>
 
 export const auditEntries = pgTable('audit_entries', {
@@ -54,7 +54,7 @@ export const unapprovedMovements = pgTable('unapproved_movements', {
   userId: text('user_id').notNull(),
   accountId: text('account_id').notNull(),
   kind: text('kind').notNull(),
-  /** The absolute amount, for credits and debits alike. */
+  /** The amount without its sign: positive for a debit too. */
   amount: amount('amount_nano').notNull(),
   createdAt: moment('created_at').notNull().defaultNow(),
 })
@@ -90,7 +90,7 @@ export const LINE_VERDICTS = [
 ] as const
 export type LineVerdict = (typeof LINE_VERDICTS)[number]
 
-/** The result of a line: `kept` waits for an administrator; `refused` was imported since; `rejected` may be imported again. */
+/** The result of a line. `kept`: an administrator decides. `refused`: imported since the preview. `rejected`: may be imported again. */
 export const LINE_RESULTS = ['credited', 'awaiting_approval', 'kept', 'refused', 'rejected'] as const
 export type LineResult = (typeof LINE_RESULTS)[number]
 

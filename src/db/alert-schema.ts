@@ -65,7 +65,7 @@ export const alertStates = pgTable(
     /** The threshold, budget window or time that the alert is about. */
     mark: bigint('mark', { mode: 'number' }).notNull(),
     level: integer('level').notNull().default(0),
-    /** A crossing too soon after the last mail, to be mailed later. */
+    /** True if the threshold was crossed too soon after the last mail: the alert is mailed later. */
     isPending: boolean('is_pending').notNull().default(false),
     firedAt: moment('fired_at').notNull().defaultNow(),
   },

@@ -8,7 +8,7 @@ export const archivedUsageRecords = pgTable('archived_usage_records', usageColum
 ])
 
 export const archivedMonths = pgTable('archived_months', {
-  /** The first day, yyyy-mm-dd, UTC. */
+  /** The first day of the month (UTC), yyyy-mm-dd. */
   month: date('month').primaryKey(),
   records: bigint('records', { mode: 'number' }).notNull(),
   accounts: bigint('accounts', { mode: 'number' }).notNull(),

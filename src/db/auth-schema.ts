@@ -15,7 +15,7 @@ export const users = pgTable(
     emailVerified: boolean('email_verified').notNull().default(false),
     image: text('image'),
     role: text('role').$type<UserRole>().notNull().default('member'),
-    /** The account that the person was created with. Null until the address is confirmed, if an operator has created an account for it. */
+    /** The person's first account. If an operator created it for the person's address, null until the address is confirmed. */
     accountId: text('account_id'),
     twoFactorEnabled: boolean('two_factor_enabled').notNull().default(false),
     /** When an operator disabled the person; null: enabled. */
@@ -29,7 +29,7 @@ export const users = pgTable(
 export const ACCOUNT_ROLES = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const
 export type AccountRole = (typeof ACCOUNT_ROLES)[number]
 
-/** Triggers make a person with a new account its owner, and keep the last owner while there are members. */
+/** Triggers make a new person the owner of their account. They keep the last owner of an account with members. */
 export const memberships = pgTable(
   'memberships',
   {
@@ -75,7 +75,7 @@ export const invitations = pgTable(
   ],
 )
 
-/** How a person signs in: with provider `credential`, `accountId` is the user's id and `password` an argon2id hash. */
+/** How a person signs in. For the provider `credential`, `accountId` is the user's id and `password` an argon2id hash. */
 export const credentials = pgTable(
   'credentials',
   {
@@ -90,7 +90,7 @@ export const credentials = pgTable(
   (table) => [unique().on(table.providerId, table.accountId), index('credentials_user_index').on(table.userId)],
 )
 
-/** Sessions; `expiresAt` never changes, `updatedAt` is the last use. */
+/** Sessions of signed-in people. `expiresAt` never changes; `updatedAt` is the time of the last use. */
 export const sessions = pgTable(
   'sessions',
   {
@@ -135,7 +135,7 @@ export const twoFactors = pgTable('two_factors', {
   lockedUntil: moment('locked_until'),
 })
 
-/** Changes of sign-in addresses. Finished ones are deleted with the person's next change. */
+/** Changes of sign-in addresses. A finished change is deleted when the person changes the address again. */
 export const addressChanges = pgTable(
   'address_changes',
   {
@@ -148,7 +148,7 @@ export const addressChanges = pgTable(
     confirmUntil: moment('confirm_until').notNull(),
     /** null while unconfirmed. */
     confirmedAt: moment('confirmed_at'),
-    /** Reserved until `undoUntil`; null while unconfirmed. */
+    /** Nobody else can take this address until `undoUntil`. Null while unconfirmed. */
     oldEmail: text('old_email'),
     /** null if the change can't be undone, or was undone. */
     undoHash: text('undo_hash').unique(),

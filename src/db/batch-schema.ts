@@ -14,7 +14,7 @@ export const batchFiles = pgTable(
     madeBy: text('made_by'),
     name: text('name').notNull(),
     bytes: bigint('bytes', { mode: 'number' }).notNull().default(0),
-    /** False while the file is being received; nobody sees it before that ends. */
+    /** False while the file is being received: no request can see it yet. */
     isWhole: boolean('is_whole').notNull().default(false),
     createdAt: moment('created_at').notNull().defaultNow(),
     expiresAt: moment('expires_at').notNull(),

@@ -1,2 +1,2 @@
-/** Milliseconds to wait for a lock in front of a queue: longer than autovacuum needs to release it, shorter than a paid request waits. */
+/** Maximum wait for a table lock: autovacuum releases it sooner, and paid requests, which queue behind the waiter, time out later. */
 export const BRIEF_LOCK_MS = 1_200

@@ -89,7 +89,7 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}) {
     sql,
     db: drizzle(sql, { schema }),
     pool: (): PoolState => (sql as unknown as { pool(): PoolState }).pool(),
-    /** Connections closed since this pool was opened, after errors or for lack of work. */
+    /** Connections closed since this pool was opened, because of errors or because they were idle. */
     closedCount: () => closedConnections,
     maxConnections,
     /** Ends the pool; running statements get {@link CLOSE_TIMEOUT_SECONDS} (or `timeoutSeconds`) and are then cut. */

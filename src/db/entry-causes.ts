@@ -1,6 +1,6 @@
-/** SQL that finds why a ledger entry was made: shared by account statements and the books. */
+/** SQL that finds why a ledger entry was made: shared by account statements and the bookkeeping export. */
 
-/** Joins to a `ledger_entries e`. References of operators are arbitrary, so an entry belongs to an order only if the order names it. */
+/** Joins to `ledger_entries e`. Operators choose any reference, so an entry belongs to an order only if the order names the entry. */
 export const ENTRY_CAUSES = `
   LEFT JOIN payments p ON p.entry_id = e.id
   LEFT JOIN reversals r ON r.entry_id = e.id

@@ -31,7 +31,7 @@ export const failedRequests = pgTable(
     param: text('param'),
     words: text('words').notNull(),
     providerRequestId: text('provider_request_id'),
-    /** '' if no member made it. */
+    /** '' if no member made the request. */
     memberId: text('member_id').notNull().default(''),
   },
   (table) => [

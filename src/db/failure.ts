@@ -40,7 +40,7 @@ function isAway(error: unknown): boolean {
   return error instanceof DatabaseTimeoutError || (state !== undefined && AWAY.test(state))
 }
 
-/** Runs `task` for each item and sums the results. The first failure is thrown at the end; at once if the database is unreachable. */
+/** Runs `task` for all items and sums the results. Throws the first failure at the end; at once if the database is unreachable. */
 export async function sumApart<T>(items: Iterable<T>, task: (item: T) => Promise<number>): Promise<number> {
   let sum = 0
   const failures: unknown[] = []

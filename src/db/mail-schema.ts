@@ -7,7 +7,7 @@ import { moment } from './columns'
 export const MAIL_STATES = ['waiting', 'sent', 'failed', 'expired'] as const
 export type MailState = (typeof MAIL_STATES)[number]
 
-/** Rows of name and value. */
+/** The rows of a table in a mail, each with a name and a value. */
 export type FactRows = [name: string, value: string][]
 
 export type FactAlerts = { kind: string; facts: Record<string, string | number> }[]
@@ -19,7 +19,7 @@ export const mails = pgTable(
   'mails',
   {
     id: text('id').primaryKey(),
-    /** Id of the mail's event: once per recipient. */
+    /** The id of the event that the mail reports. Each recipient gets one mail about it. */
     eventId: text('event_id').notNull(),
     recipient: text('recipient').notNull(),
     kind: text('kind').notNull(),

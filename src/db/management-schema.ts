@@ -10,7 +10,7 @@ export const managementKeys = pgTable(
     id: text('id').primaryKey(),
     accountId: text('account_id').notNull(),
     name: text('name').notNull(),
-    /** SHA-256 of the whole text, in hexadecimal. */
+    /** SHA-256 of the whole key, in hexadecimal. */
     keyHash: text('key_hash').notNull().unique(),
     prefix: text('prefix').notNull(),
     lastFour: text('last_four').notNull(),
@@ -31,7 +31,7 @@ export const managementKeys = pgTable(
 export const operatorKeys = pgTable('operator_keys', {
   id: text('id').primaryKey(),
   name: text('name').notNull(),
-  /** SHA-256 of the whole text, in hexadecimal. */
+  /** SHA-256 of the whole key, in hexadecimal. */
   keyHash: text('key_hash').notNull().unique(),
   prefix: text('prefix').notNull(),
   lastFour: text('last_four').notNull(),

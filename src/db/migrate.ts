@@ -81,7 +81,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   }
 }
 
-/** Throws if this version can't use a schema with the `applied` migrations. Returns the unknown ones. */
+/** Throws if this version can't use a schema with the `applied` migrations. Returns those that this version doesn't know. */
 function refuseUnusable(applied: readonly Applied[], migrations: readonly Migration[]): Applied[] {
   if (applied.some(({ name }) => name === FIRST_BEFORE_1_0)) {
     throw new SchemaError(
@@ -113,7 +113,7 @@ function listed(migrations: readonly Pick<Migration, 'id' | 'name'>[]): string {
   return `${names.length === 1 ? 'migration' : 'migrations'} ${names.join(', ')}`
 }
 
-/** Grants rights to the other roles, if they exist and this role owns the tables. */
+/** Grants the rights in grants.sql, if its roles exist and this role owns the tables. */
 async function grantRoles(sql: Sql): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
@@ -142,7 +142,7 @@ function isForbidden(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === INSUFFICIENT_PRIVILEGE
 }
 
-/** Takes the lock per transaction, so that it also works through a transaction pooler. */
+/** Applies a missing migration. The lock is taken per transaction, so that it also works through a transaction pooler. */
 async function applyOnce(sql: Sql, migration: Migration, migrations: readonly Migration[]): Promise<boolean> {
   const { id, name } = migration
   const digest = sha256Hex(migration.sql)

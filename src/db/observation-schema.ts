@@ -1,4 +1,4 @@
-/** The tables of model quality figures by tier, for typed queries. */
+/** The tables of answer counts by tier and model, and of customers' ratings, for typed queries. */
 import { bigint, date, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { moment } from './columns'
 

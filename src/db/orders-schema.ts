@@ -78,13 +78,13 @@ export type OrderEventKind = (typeof ORDER_EVENT_KINDS)[number]
  */
 export type ReversalKind = 'chargeback' | 'refund' | 'reinstatement'
 
-/** `waiting` until the movement that it undoes is booked; `applied`; `kept` for an administrator. */
+/** `waiting`: the payment or reversal that it undoes is not booked yet. `kept`: an administrator must decide. */
 export type ReversalState = 'waiting' | 'applied' | 'kept'
 
 /** The reason why a reversal moved no credit automatically. */
 export type ReversalFault = 'wrong_currency' | 'balance_limit' | 'nothing_taken' | 'wrong_kind'
 
-/** The reporter of a payment. A source only pays orders of its own method; `manual` (an administrator) pays any. */
+/** The source that reported a payment. It can pay only orders of its own method; `manual` (an administrator) can pay any. */
 export type PaymentSource = 'bank' | 'manual' | `deposit:${string}`
 
 /** `credited`: automatically or by an administrator. `unmatched`: waits for an administrator. `dismissed`: closed without credit. */
@@ -115,19 +115,19 @@ export const orders = pgTable(
     accountId: text('account_id').notNull(),
     method: text('method').$type<OrderMethod>().notNull(),
     provider: text('provider'),
-    /** What an incoming payment must match: our IBAN, or the provider's id of the payment. */
+    /** The recipient that an incoming payment must name: our IBAN, or the provider's id of the payment. */
     payee: text('payee'),
     /** The page or account number that the provider assigned to this order; null if there is none. */
     paymentUrl: text('payment_url'),
     paymentAccount: text('payment_account'),
-    /** The account for a bank transfer as shown with the order, even if another was configured later; null for deposits. */
+    /** The bank account that the order shows, even if the setting has changed since; null for deposits. */
     bankDetails: jsonb('bank_details').$type<BankDetails>(),
     /** The reference that the customer writes into the transfer, such as `SVC-7K3M-9QXP`. */
     reference: text('reference').notNull().unique('orders_reference_key'),
     amountCents: cents('amount_cents').notNull(),
     currency: text('currency').$type<'USD'>().notNull(),
     state: text('state').$type<OrderState>().notNull(),
-    /** The credited payments, and the part that was taken back. */
+    /** The sum of the credited payments, and the part of it that was refunded. */
     paidCents: cents('paid_cents').notNull().default(0),
     refundedCents: cents('refunded_cents').notNull().default(0),
     /** The amount of chargebacks, less the reinstated part. */
@@ -138,10 +138,10 @@ export const orders = pgTable(
     createdAt: moment('created_at').notNull(),
     expiresAt: moment('expires_at').notNull(),
     paidAt: moment('paid_at'),
-    /** When to ask the provider whether an event was lost; null: never. */
+    /** When to ask the provider whether one of its reports about this order was lost; null: never. */
     lookAt: moment('look_at'),
     origin: text('origin').$type<OrderOrigin>().notNull().default('customer'),
-    /** The card that pays an auto top-up, with its data at the start; null for other orders. */
+    /** The card that pays an auto top-up, as it was when the order was made; null for other orders. */
     card: jsonb('card').$type<SavedCard>(),
     /** Seller and customer at the first payment; null before that. */
     parties: jsonb('parties').$type<Parties>(),
@@ -191,7 +191,7 @@ export const payments = pgTable(
   {
     id: text('id').primaryKey(),
     provider: text('provider').$type<PaymentSource>().notNull(),
-    /** The source's own id of the movement of money; with the source, unique for ever. */
+    /** The source's own id of the payment. No two payments of one source have the same id. */
     externalId: text('external_id').notNull(),
     orderId: text('order_id'),
     accountId: text('account_id'),
@@ -241,7 +241,7 @@ export const reversals = pgTable(
     fault: text('fault').$type<ReversalFault>(),
     /** The credit that the reversal removed, or (negative) returned. */
     movedCents: cents('moved_cents').notNull().default(0),
-    /** The part that an administrator's refund had taken before. */
+    /** The part of the reversal that an administrator's refund had already removed. */
     matchedCents: cents('matched_cents').notNull().default(0),
     entryId: text('entry_id'),
     receivedAt: moment('received_at').notNull(),

@@ -88,9 +88,9 @@ export const apiKeys = pgTable(
     zeroRetention: boolean('zero_retention').notNull().default(false),
     noTraining: boolean('no_training').notNull().default(false),
     regions: text('regions').array(),
-    /** Networks that may use the key, within its account's; null = all of these. */
+    /** Networks from which the key may be used, if the account also allows them; null = all that the account allows. */
     allowedAddresses: text('allowed_addresses').array(),
-    /** A key that the service made; null for a key made by a person. */
+    /** The purpose of a key that the service made; null for a key made by a person. */
     builtIn: text('built_in').$type<BuiltInKey>(),
     spentThisMonth: amount('spent_month_nano').notNull().default(nano(0)),
     spentMonth: integer('spent_month').notNull().default(197001),
@@ -155,7 +155,7 @@ export const creditOutbox = pgTable('credit_outbox', {
   createdAt: moment('created_at').notNull().defaultNow(),
   appliedAt: moment('applied_at'),
   confirmedAt: moment('confirmed_at'),
-  /** The entry that must reach the ledger first. */
+  /** The entry that the ledger must apply before this one. */
   afterEntryId: text('after_entry_id'),
 })
 
@@ -245,14 +245,14 @@ export const budgets = pgTable(
   {
     accountId: text('account_id').notNull(),
     scope: text('scope').$type<StoredBudgetScope>().notNull(),
-    /** The account, a user or a key. */
+    /** The id of the account, user or key. */
     scopeId: text('scope_id').notNull(),
     window: text('window').$type<BudgetWindow>().notNull(),
     limit: amount('limit_nano').notNull(),
     /** Added to the limit in one window; `grantAt` is that window's number. */
     grant: amount('grant_nano').notNull().default(nano(0)),
     grantAt: integer('grant_at').notNull().default(0),
-    /** A user; null: an operator. */
+    /** The user who set the budget; null: an operator. */
     setBy: text('set_by'),
     setAt: moment('set_at').notNull().defaultNow(),
   },
@@ -266,7 +266,7 @@ export const chargedIdempotencyKeys = pgTable(
   'charged_idempotency_keys',
   {
     accountId: text('account_id').notNull(),
-    /** SHA-256, in hexadecimal. */
+    /** SHA-256 of the idempotency key, in hexadecimal. */
     keyDigest: text('key_digest').notNull(),
     requestId: text('request_id').notNull(),
     keyId: text('key_id').notNull(),
@@ -287,7 +287,7 @@ export const deadLetters = pgTable(
     accountId: text('account_id'),
     payload: text('payload').notNull(),
     error: text('error').notNull(),
-    /** Whether the charge is in usage_records although its record is here. */
+    /** Whether usage_records has the charge, although the entry's details could not be read. */
     isBooked: boolean('is_booked').notNull(),
     createdAt: moment('created_at').notNull().defaultNow(),
   },

@@ -13,9 +13,9 @@ export const storedResponses = pgTable(
     input: text('input').notNull(),
     /** The sent answer, as a JSON object. */
     answer: text('answer').notNull(),
-    /** The size of both texts. */
+    /** The size of `input` and `answer` together. */
     bytes: integer('bytes').notNull(),
-    /** Number of JSON values in both texts. */
+    /** Number of JSON values in `input` and `answer` together. */
     jsonValues: integer('json_values').notNull(),
     /** The provider's token count of the whole prompt; null if unknown. */
     tokens: integer('tokens'),
@@ -39,7 +39,7 @@ export const storedResponseItems = pgTable(
     itemId: text('item_id').notNull(),
     responseId: text('response_id').notNull(),
     bytes: integer('bytes').notNull(),
-    /** Index among the items of the input, then of the answer. */
+    /** The item's index in a list of all input items, followed by all answer items. */
     place: integer('place').notNull(),
   },
   (table) => [

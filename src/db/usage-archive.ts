@@ -1,8 +1,8 @@
-/** Archived usage: its last month, and the computation of a month's checkpoints from its records. */
+/** Archived usage: the last archived month, and SQL that computes a month's checkpoints from its records. */
 import type { Sql, TransactionSql } from 'postgres'
 import { usageColumns } from './schema'
 
-/** Days after a month's end until it may be archived, since records may settle 7 days and be rated 30 days later. */
+/** Days after a month's end until it may be archived: a record may be settled 7 days late, and rated for 30 days. */
 export const ARCHIVE_MIN_AGE_DAYS = 31
 
 /** The time before which records are archived, milliseconds since 1970; null if none are. */
@@ -19,10 +19,10 @@ function digestible({ name, type }: (typeof usageColumns)[number]): string {
   return type === 'nano_usd' || type === 'token_count' ? `${name}::bigint` : name
 }
 
-/** The hashed text of a record: all columns. */
+/** SQL for the text of a record from which its hash is computed: all columns. */
 export const RECORD_TEXT = `ROW(${usageColumns.map(digestible).join(', ')})::text`
 
-/** The hashed text of a day's sums. Counts of errors and durations are omitted, since they don't affect money. */
+/** SQL for the text of a day's sums, which is hashed. Counts of errors and durations are omitted, since they don't affect money. */
 export const DAY_TEXT = `ROW(day - '1970-01-01'::date, key_id, model, member_id, requests, uncached_tokens::bigint,
   cache_read_tokens::bigint, cache_write_5m_tokens::bigint, cache_write_1h_tokens::bigint, output_tokens::bigint,
   reasoning_tokens::bigint, cost_nano::bigint, provider_cost_nano, costed_nano)::text`

@@ -1,6 +1,6 @@
 /**
- * The columns of a usage record, one line each. Both tables, their writers, the hashes of archived months and the account's views and
- * exports are derived from this list. A new column is a line here and a migration of both tables.
+ * The columns of a usage record, one line each. The tables of live and of archived records, their writers, the hashes of archived months
+ * and the account's views and exports are derived from this list. A new column is a line here and a migration of both tables.
  */
 import { bigint, boolean, integer, jsonb, type PgColumnBuilderBase, text } from 'drizzle-orm/pg-core'
 import type { UnitCount } from '@/chat/units'
@@ -24,7 +24,7 @@ type Seen = {
   about: string
   /** The heading in the export; default: the column's name. */
   heading?: string
-  /** The label on the page of one request, for columns without their own place there. */
+  /** The label on the page of one request, for columns that the page shows nowhere else. */
   label?: string
 }
 
@@ -51,7 +51,7 @@ function seen<Type extends PgColumnBuilderBase>(
 
 const count = (name: string) => bigint(name, { mode: 'number' })
 
-/** In the order of the export. */
+/** All columns, in the order in which the export has them. */
 export const USAGE_COLUMNS = {
   settledAt: seen('When it was charged', moment('settled_at').notNull(), (_, r) => momentText(r.atMs), {
     heading: 'time_utc',
@@ -143,7 +143,7 @@ export const USAGE_COLUMNS = {
   accountId: column(text('account_id').notNull(), (_, r) => r.accountId),
   /** The part of the cost for provider-run tools; null if there is none. */
   toolCharges: column(jsonb('tool_charges').$type<ToolCharge[]>(), (f) => f.tools && JSON.stringify(f.tools)),
-  /** Sounds, pictures and other units of the usage; null in most records. */
+  /** Counts of sound and picture tokens, and of other units; null in most records. */
   units: column(jsonb('units').$type<UnitCount[]>(), (f) => f.usage.units && JSON.stringify(f.usage.units)),
   /** The provider's cost; null = unknown. This and the following columns are for operators only. */
   providerCost: column(count('provider_cost_nano'), (_, r) => providerCostOf(r)),
@@ -179,7 +179,7 @@ function allFlags(record: UsageRecord): readonly string[] {
 
 const MAX_INT4 = 2_147_483_647
 
-/** Clamps facts without money to their column's range, so that a wrong clock can't keep a record out of the database. */
+/** Clamps a number that isn't money to its column's range: a wrong clock can't keep a record out of the database. */
 function toInt4(value: number): number {
   return Number.isFinite(value) ? Math.max(0, Math.min(MAX_INT4, Math.round(value))) : 0
 }

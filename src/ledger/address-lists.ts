@@ -1,8 +1,8 @@
-/** The client addresses from which a key may be used, by its account's list and its own, as text in Redis. Equal lists give equal texts. */
+/** The networks from which a key may be used: its account's list and its own list, as text in Redis. Equal lists give equal texts. */
 import { createBoundedMap } from '@/lib/bounded-map'
 import { createNetworks, type Networks } from '@/lib/networks'
 
-/** Lists of networks. A caller must be in each of them. Empty: no restriction. */
+/** Lists of networks. A caller's address must be in each list. Empty: no restriction. */
 export type AddressLists = readonly (readonly string[])[]
 
 /** The networks of an account or a key; null = everywhere. */

@@ -36,7 +36,7 @@ function inBoth(one: AllowedIds, other: AllowedIds): AllowedIds {
   return other.filter((id) => one.includes(id))
 }
 
-/** The empty text for no restriction; else a sorted JSON array of models, or an object if there are other restrictions too. */
+/** The empty text without restrictions; a sorted JSON array if only models are restricted; otherwise a JSON object. */
 export function allowedText({ allowedModels, allowedProviders, dataRules }: Partial<Allowed>): string {
   const models = allowedModels ? inOrder(allowedModels) : null
   const providers = allowedProviders ? inOrder(allowedProviders) : undefined

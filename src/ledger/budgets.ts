@@ -19,7 +19,7 @@ export type BudgetSnapshot = {
   limits: BudgetLimits
   /** All charges ever. */
   total: number
-  /** The charge per day since 1970, for the longest window. */
+  /** The charges of each day (a number since 1970), for as many days as the windows need. */
   days: (readonly [day: number, cost: number])[]
 }
 

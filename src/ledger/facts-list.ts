@@ -1,4 +1,4 @@
-/** A usage record's facts (`usage-record.ts`) as a list, a quarter of the object's length, for Redis until it is in Postgres. */
+/** A usage record's facts (`usage-record.ts`) as a list, a quarter as long as the object. Redis keeps it until Postgres has the record. */
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
 /** The names of the facts, in their order in the list. */
@@ -32,7 +32,7 @@ type GivenFacts = Omit<Facts, 'routeReason' | 'providerCost'> & Partial<Facts>
 
 const LISTED: ReadonlySet<string> = new Set([...NAMES, 'usage'])
 
-/** Writes facts as a list: the values of {@link NAMES}, the token counts, and an object with other facts and units, if any. */
+/** Writes facts as a list: the values of {@link NAMES}, the token counts, and an object with the remaining facts and units, if any. */
 export function listText(facts: GivenFacts, holdId: string): string {
   const list: unknown[] = NAMES.map((name) => (isSaid(name, facts, holdId) ? null : facts[name]))
   list.push(USAGE_NAMES.map((name) => facts.usage[name]))

@@ -9,7 +9,7 @@ type Field = 'amount' | 'count' | 'limit' | 'text'
 /** Seven bytes are enough for every whole number that is exact in a double. */
 const CODES: Record<Field, string> = { amount: 'i7', count: 'i4', limit: 'i7', text: 's' }
 
-/** Each thing's fields, in their order in the string. */
+/** The fields of an account, a key and a hold, in their order in the string. */
 export const STORED_FIELDS = {
   account: {
     status: 'text',
@@ -173,7 +173,7 @@ ${ofState.join('')}`
 
 /**
  * The text of a script in which each field of an account, a key and a hold is a local variable, which is faster in a paid request than
- * tables. It must read each of them once, from a text, and write it by `local … = xText(x)`.
+ * tables. The script must read each of the three once, from a text, and write it by `local … = xText(x)`.
  */
 export function inLocals(script: string): string {
   return Object.keys(STORED_FIELDS).reduce((text, name) => {

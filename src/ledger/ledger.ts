@@ -60,7 +60,7 @@ export interface Ledger {
   /**
    * Charges a hold's real cost. Never refuses. `force` charges even if Redis has lost the hold: pass it if the reserve succeeded.
    * `isRepeat`: the hold may have been charged before. A restored Redis may have reopened it, so its account is first compared with
-   * Postgres. `sent` is called once the command is on its way to Redis, before the reply.
+   * Postgres. `sent` is called when the command has been written to Redis, before the reply.
    */
   settle(
     settlement: Settlement,
@@ -71,10 +71,10 @@ export interface Ledger {
   bookedHolds(holdIds: string[]): Promise<string[]>
   /** Whether Postgres has the settlement (false if unreachable). Corrects an account that was loaded without it. */
   isBooked(settlement: Pick<Settlement, 'accountId' | 'holdId'>): Promise<boolean>
-  /** Releases a whole hold. Blocks an unknown id: a later reserve of that id answers `exists`. */
+  /** Releases a whole hold. If its id is unknown, blocks the id: a later reserve of it answers `exists`. */
   release(hold: Payer & { holdId: string }): Promise<ReleaseOutcome>
   fateOf(hold: Payer & { holdId: string }): Promise<HoldFate>
-  /** The final state of an unused hold. Blocks an unknown id, and looks for it in the records. */
+  /** The final result of a hold that no gateway uses now. If its id is unknown, blocks it, and looks for it in the records. */
   sealFate(hold: Payer & { holdId: string }): Promise<HoldFate>
   /** Expires the holds of all shards that are past their deadline, up to `limitPerShard` each. */
   expireDue(limitPerShard: number): Promise<ExpiredHold[]>
@@ -86,7 +86,7 @@ export interface Ledger {
    * resolveWithheld}.
    */
   withhold(withholding: Withholding): Promise<WithholdOutcome>
-  /** Takes or returns the withheld amount, depending on whether Postgres has its entry. An undecided one expires and is checked again. */
+  /** Takes or returns the withheld amount, depending on whether Postgres has its entry. If undecided, checks again when it expires. */
   resolveWithheld(withheld: Withheld): Promise<WithheldFate>
   readBalance(accountId: string): Promise<AccountBalance | undefined>
   recentRecords(accountId: string, limit: number): Promise<RecentRecord[]>
@@ -108,7 +108,7 @@ export interface Ledger {
   forgetKeyHash(keyHash: string): Promise<void>
   /** Checks layout, shards and eviction policy at startup. Throws an error with the reason. */
   verify(): Promise<void>
-  /** Calls `listener` after a reconnection or a replacement of Redis: it may have lost its last seconds. */
+  /** Calls `listener` after a reconnection or a replacement of Redis, since Redis may have lost its last seconds. */
   onStoreReturn(listener: () => void): void
   /** The time since which Redis is known to have lost no data, in milliseconds since 1970; infinity if unknown. Without I/O. */
   storeSinceMs(): number
@@ -173,7 +173,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
 /** Maximum number of accounts known to have budgets; a forgotten one costs its next request one more call. */
 const MAX_BUDGETED = 20_000
-/** Maximum keys whose address lists are cached. For other keys, a request's reserve is sent twice. */
+/** Maximum keys whose address lists are cached. If a key's lists are not cached, a request's reserve is sent twice. */
 const KEYS_WITH_ADDRESSES = 20_000
 
 /** Creates the dependencies that the parts of the ledger share. A call has the time limit of one command of `redis`. */
@@ -194,7 +194,7 @@ export function createDeps(options: LedgerOptions): LedgerDeps & { recordListene
   return { ...view, epoch, restorer, ...known, defaultLimits, logger, noteRecord, noteFormerSecret, recordListeners }
 }
 
-/** Delays loads until an emptied Redis has a new epoch, since earlier loads would be repeated. Calls for the same id share one load. */
+/** If Redis was emptied, loads only after its new epoch began: loads before it would be repeated. Calls for the same id share one load. */
 function createDoubtingRestorer(restorer: Restorer, epoch: EpochGuard): Restorer {
   const once = createSharing<'loaded' | 'unknown'>()
   async function look(accountId: string): Promise<void> {

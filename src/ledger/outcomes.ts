@@ -32,7 +32,7 @@ export type ReserveRequest = Payer & {
 }
 
 export type ReserveOutcome =
-  /** `limits` as after the reserve. */
+  /** `limits`: the state of the rate limits after the reserve. */
   | { kind: 'reserved'; available: Nano; limits: Required<RateLimits> }
   /** The hold id was used before; `state` is the hold's current state. A replay of our own reserve gets `open`. */
   | { kind: 'exists'; state: 'open' | 'settled' | 'released' | 'expired' }
@@ -42,7 +42,7 @@ export type ReserveOutcome =
   | { kind: 'account_suspended' }
   | { kind: 'key_inactive'; status: 'deactivated' | 'deleted' | 'expired' | 'replaced' }
   | { kind: 'address_not_allowed' }
-  /** The key's permission differs from the one at planning time: plan again with this. */
+  /** The key's permission differs from the one at planning time: plan again with `allowed`. */
   | { kind: 'models_changed'; allowed: Allowed }
   | { kind: 'insufficient'; available: Nano; held: Nano; needed: Nano }
   /** `remaining` in the key's budget, `held` by its open requests, and `available` in the account. */
@@ -126,7 +126,7 @@ export type WithholdOutcome =
   | { kind: 'withheld'; available: Nano }
   | { kind: 'insufficient'; available: Nano }
   | { kind: 'unknown_account' }
-/** `taken` permanently, `returned`, or `undecided` in Postgres. */
+/** `taken`: debited for ever. `returned`: available again. `undecided`: its transaction in Postgres has not ended. */
 export type WithheldFate = 'taken' | 'returned' | 'undecided'
 
 export type AccountBalance = {
@@ -207,7 +207,7 @@ export interface LedgerHistory {
   knownRecordIds(recordIds: string[]): Promise<string[]>
   /** The ids of those holds that were settled in full, even if expired in Redis. */
   settledHoldIds(holdIds: string[]): Promise<string[]>
-  /** Whether this entry was committed; `undecided` while the account is being changed; `absent` is final. */
+  /** Whether this entry was committed; `undecided` while a transaction changes the account; `absent` is final. */
   entryState(accountId: string, entryId: string): Promise<'recorded' | 'absent' | 'undecided'>
   /** All account ids in batches, for a rebuild. */
   accountIds(afterId: string, limit: number): Promise<string[]>

@@ -16,7 +16,7 @@ export const STORE_OPERATIONS: readonly string[] = [
 /** Called with the duration of a call in milliseconds, and whether it succeeded. Must not throw. */
 export type StoreCallListener = (operation: string, milliseconds: number, isAnswered: boolean) => void
 
-/** Waits for one command to be written to its connection. */
+/** A listener for the moment when a command is written to its connection. */
 export interface SentListener {
   /** Called right after the write. Redis runs the commands of one connection in order. Must not throw. */
   onSent(): void

@@ -5,11 +5,11 @@ import { LEDGER_PATTERN, probeName } from './store/names'
 import { integerOf, listOf } from './store/reply'
 import type { ScriptRunner } from './store/script-runner'
 
-/** One command on one family of names. */
+/** A permission: one command on all names with one prefix. */
 export type Right = {
   /** The command with valid arguments; `@` is replaced by a name. */
   line: string
-  /** The prefix of the names; empty for those of the shards. */
+  /** The prefix of the names; empty for the names of the shards. */
   family: string
   /** Whether paid requests work without it. */
   isOptional: boolean
@@ -51,12 +51,12 @@ export const LEDGER_RIGHTS: readonly Right[] = [
 /** Additional permissions of a cluster client. */
 export const CLUSTER_RIGHTS: readonly Right[] = [{ line: 'CLUSTER SLOTS', family: '', isOptional: false }]
 
-/** Reading and writing names with the prefix `family`, and `lines` on them. */
+/** The permissions to read and write names with the prefix `family`, and to run `lines` on them. */
 export function rightsOn(family: string, lines: readonly string[], isOptional = false): Right[] {
   return ['GET @', 'SET @ 1', ...lines].map((line) => ({ line, family, isOptional }))
 }
 
-/** Asks the node of `shard`. Throws if it doesn't answer, or refuses the test. */
+/** Asks the node of `shard` which permissions are missing. Throws if it doesn't answer, or refuses the test. */
 export async function findMissingRights(
   redis: RedisClient,
   runner: ScriptRunner,
@@ -79,7 +79,7 @@ export async function findMissingRights(
   }
 }
 
-/** The permission named in an error about a whole script; undefined for another error. */
+/** The permission that is missing according to the error of a whole script; undefined for an unrelated error. */
 export function rightRefused(text: string, prefix: string): string | undefined {
   if (!text.startsWith('NOPERM')) return undefined
   const command = /'([^']+)' command/.exec(text)?.[1]

@@ -17,7 +17,7 @@ import {
   rightRefused,
 } from './store-rights'
 
-/** Why a node accepts no paid request. Only `unreachable` may be temporary, so that each request tries it. */
+/** Why a node accepts no paid request. Only `unreachable` may end at any moment, so requests still try such a node. */
 type StoreFault =
   | 'full'
   | 'may_evict'
@@ -31,7 +31,7 @@ type StoreFault =
 export type StoreState = {
   /** The fault that all nodes have; undefined if one node has none. */
   fault: StoreFault | undefined
-  /** The fault of any node. */
+  /** The fault of one node that has a fault; undefined if no node has one. */
   partFault: StoreFault | undefined
   /** Permissions that the user lacks on any node, as ACL rules. `required`: nothing works; `optional`: monitoring, sign-in. */
   missing: MissingRights
@@ -88,8 +88,8 @@ const FAULTS: readonly [RegExp, StoreFault][] = [
 
 /**
  * Whether Redis accepts the writes of paid requests. Checked in the background for each node, since a node that answers may refuse writes.
- * New requests stop before its memory is full, so that open ones can settle. Missing permissions are reported by name. Readiness uses the
- * same result. Creates a watch. It refuses nothing before its first check.
+ * New requests stop before a node's memory is full, so that open ones can settle. Missing permissions are reported by name. Readiness
+ * uses the same result. Creates a watch. It refuses nothing before its first check.
  */
 export function createStoreWatch(options: StoreWatchOptions): StoreWatch {
   const { redis, logger, fullShare, rights = [] } = options
@@ -115,7 +115,7 @@ export function createStoreWatch(options: StoreWatchOptions): StoreWatch {
   }
   const noteForbidden = () => {
     doubtRights()
-    // Readiness reports a refusal at once.
+    // The next readiness call checks again, so that it reports the refusal at once.
     if (state.partFault === undefined) lookedAtMs = Number.NEGATIVE_INFINITY
   }
   const lookAgain = () => {

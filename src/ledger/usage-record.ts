@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
 import { listText, readFacts } from './facts-list'
 
-/** Which rule of the billing matrix decided the charge (docs/BILLING.md has one row per rule). */
+/** The rules of the billing matrix, one of which decides each charge (docs/BILLING.md has one row per rule). */
 export const BILLING_RULES = [
   'usage', // complete answer, the provider's own usage
   'counted', // complete answer without usage: counted locally
@@ -42,7 +42,7 @@ export type RecordFlag = (typeof RECORD_FLAGS)[number]
 /** Uses of one tool that ran at the provider, and their total cost. */
 export type ToolCharge = { name: string; uses: number; cost: Nano }
 
-/** The cost of all uses together. */
+/** The cost of all tools together. */
 export function toolsCost(tools: readonly ToolCharge[]): Nano {
   return nano(tools.reduce((sum, { cost }) => sum + cost, 0))
 }
@@ -108,7 +108,7 @@ export type RequestFacts = {
   /** Calls for the same request that lost against a faster one, and their known cost, which is part of `providerCost`. */
   outrun?: { calls: number; cost: Nano }
   counts?: DifferingCounts
-  /** The provider counted tokens in a class without a price here. */
+  /** The provider counted tokens of a kind that has no price here. */
   hasUnpricedUsage?: true
   isReclassified?: true
 }
@@ -118,7 +118,7 @@ const RECORD_KINDS = ['settle', 'expire', 'late'] as const
 /** The last millisecond of the year 9999, the maximum for dates and for the months in Postgres. */
 export const LATEST_MS = 253_402_300_799_999
 
-/** One entry of a shard's stream: the facts, and all else as the envelope. In the stream they are one text. */
+/** One entry of a shard's stream: the facts, and all other fields as the envelope. In the stream they are one text. */
 export type UsageRecord = {
   /** The hold id; for a late correction the hold id + `:late`. Unique, so that Postgres can ignore duplicates. */
   recordId: string
@@ -154,7 +154,7 @@ export function parseRecordEnvelope(fields: readonly string[]): RecordEnvelope |
   return envelopeOf(envelopeWords(fields))
 }
 
-/** The fields of the envelope, which come before the facts; none if the entry isn't ours. */
+/** The fields of the envelope, which come before the facts; empty if the entry has another form. */
 function envelopeWords([name, text = '']: readonly string[]): string[] {
   const words = name === 'r' ? text.split(' ', ENVELOPE_WORDS) : []
   return words.length === ENVELOPE_WORDS ? words : []

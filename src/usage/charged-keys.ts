@@ -29,7 +29,7 @@ export async function noteChargedKeys(transaction: TransactionSql, records: read
     ON CONFLICT (account_id, key_digest) DO UPDATE
       SET request_id = excluded.request_id, key_id = excluded.key_id, charged_at = excluded.charged_at
       WHERE c.charged_at < excluded.charged_at`
-  // Concurrent deletions skip these rows.
+  // Skips rows that a concurrent deletion has locked.
   await transaction`
     DELETE FROM charged_idempotency_keys WHERE (account_id, key_digest) IN (
       SELECT account_id, key_digest FROM charged_idempotency_keys

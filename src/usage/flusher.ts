@@ -22,10 +22,10 @@ import { writeUsageBatch } from './write-batch'
 
 export type FlusherOptions = {
   redis: RedisClient
-  /** Opens the flusher's own pool; it closes it when the server hangs, and opens another. */
+  /** Opens the flusher's own pool. If the server hangs, the flusher closes the pool and opens another. */
   connect: () => Database
   logger: Logger
-  /** Approximate records per transaction. Once this process has appended so many, they are written at once. */
+  /** Approximate records per transaction. As soon as this process has appended so many, it writes them. */
   batchSize?: number
   /** Entries that a worker read but did not acknowledge for this long are taken over. */
   claimIdleMs?: number
@@ -33,7 +33,7 @@ export type FlusherOptions = {
   maxDeliveries?: number
   /** Maximum milliseconds to collect records before reading. */
   lingerMs?: number
-  /** The longest wait after at least `manyRecords`: larger batches are cheaper per record. Redis may lose records of this time. */
+  /** The longest wait after at least `manyRecords`: larger batches are cheaper per record. Redis may lose the records that still wait. */
   busyLingerMs?: number
   manyRecords?: number
   /** Interval of checking all streams for records of other gateways; default 1,000 ms, and 5,000 on a cluster or while idle. */
@@ -60,7 +60,7 @@ export type FlusherStatus = {
   deadLetters: number
 }
 
-/** A stop writes this process's records, up to `stopTimeoutMs`; the rest is delivered again. */
+/** A stop writes this process's records for `stopTimeoutMs` at most. Unwritten records are delivered again. */
 export interface Flusher extends BackgroundWorker {
   /** Call it for every record appended to this shard: it is written after `lingerMs` at most, or `busyLingerMs`. */
   expect(shard: number): void
@@ -93,7 +93,7 @@ const MAX_BACKOFF_MS = 5_000
 const COUNT_INTERVAL_MS = 1_000
 /** The interval while no record arrives, waits or has failed. */
 const QUIET_COUNT_INTERVAL_MS = 10_000
-/** An error is shown for at least this long, since an unavailable shard is tried only sometimes. */
+/** An error is shown for at least this long, since an unavailable shard is tried only at intervals. */
 const TROUBLE_MS = 2_500
 const CLAIM_PER_SHARD = 200
 /** Maximum entries whose failed attempts are counted. Beyond it, the oldest count is forgotten. */

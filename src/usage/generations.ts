@@ -58,16 +58,16 @@ export interface Generations {
 
 type Part = Generation & { recordId: string }
 
-/** The visible requests: all of the account's, or this person's. */
+/** The requests that the asker may see: all of the account's, or only this person's. */
 type Scope = { accountId: string; madeBy?: string | undefined }
 
 /** The number of the account's latest records that the ledger searches: those of about the last second. */
 const MAX_UNSYNCED = 2_000
 
-/** Ids of answers derived from a request's id, with their format's prefix. */
+/** Matches the prefix of an answer's id that has the format's prefix and the hexadecimal digits of the request's id. */
 const MADE_ID = /^[a-z]+_(?=[0-9a-f]{32}$)/
 
-/** Reads recent requests from the ledger, and the rest from Postgres. */
+/** Reads requests of the last second from the ledger, and older ones from Postgres. */
 export function createGenerations(
   database: Database,
   ledger: Pick<Ledger, 'latestRecords'>,

@@ -61,7 +61,7 @@ function cellText(cell: Cell): string | null {
 const CELLS = usageColumns.map(({ cell }) => cell)
 const NULL = '\\N'
 
-/** Writes all of `records`; or none and returns false if one may exist or depends on others. Rejects on a refused row. */
+/** Writes all `records`. Or writes none and returns false, if one may exist or depends on others. Rejects on a refused row. */
 export async function copyRecords(transaction: TransactionSql, records: readonly UsageRecord[]): Promise<boolean> {
   if (!records.every(isOrdinary)) return false
   const [repeat] = await transaction`${repeatsOf(transaction, records)} LIMIT 1`

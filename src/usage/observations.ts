@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '@/db/client'
 import { tierObservations } from '@/db/observation-schema'
 
-/** The counters, from 0. `answers` counts all ended ones; the next five are parts of it. */
+/** The names of the counters. `answers` counts all ended answers; the next five count some of these. */
 export const COUNTERS = [
   'answers',
   'cutByLength',

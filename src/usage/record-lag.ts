@@ -19,7 +19,7 @@ interface RecordLag {
 
 /** A record of this age is abandoned. A worker is still handling younger records. */
 const ABANDONED_MS = 5_000
-/** The interval of checks while no record was found; otherwise the caller's interval. */
+/** The interval of checks while no abandoned record is known; otherwise each call checks. */
 const LOOK_INTERVAL_MS = 10_000
 
 /** Creates the lag of one flusher. Ages compare the time in Redis with `now` on this machine. */

@@ -17,7 +17,7 @@ type UsageSummary = {
   /** Calendar month in UTC. */
   usage_this_month: number | null
   customer: { name: string; credits: number | null }
-  /** At most 50 requests, newest first: the account's, or those of the keys that the member may see, a second late. */
+  /** At most 50 requests, newest first: all of the account's; or those that the member may see, which appear a second later. */
   recentUsage: UsageEntry[]
   /** Set if the list is incomplete because requests before this time are archived; ISO 8601, UTC. */
   archivedBefore?: string
@@ -50,7 +50,7 @@ const SEES_NOTHING: KeySight = { seesBalance: false, madeBy: '' }
 export interface Reports {
   /** The usage that the key may see; undefined for an unknown account; shorter without Postgres. Throws `overloaded` without the ledger. */
   usageSummary(key: AskingKey): Promise<UsageSummary | undefined>
-  /** The account's total credit, and how much was spent; `unseen` if the key may not see it. Throws `overloaded` too. */
+  /** The account's total credit, and how much was spent; `unseen` if the key may not see it. Throws `overloaded` without the ledger. */
   credits(asker: Asker): Promise<{ total: Nano; spent: Nano } | 'unseen'>
 }
 
@@ -140,7 +140,7 @@ async function readArchived({ sql }: Database, accountId: string): Promise<numbe
   return known.length === 0 ? null : await archivedBeforeMs(sql)
 }
 
-/** Merges overlapping lists: each record once, as in the ledger, newest first. */
+/** Merges lists that share records, newest first. A record in both lists is taken from the ledger's. */
 function mergeRecords(fromLedger: readonly RecentRecord[], fromHistory: readonly RecentRecord[]): RecentRecord[] {
   const known = new Set(fromLedger.map((record) => record.recordId))
   const older = fromHistory.filter((record) => !known.has(record.recordId))

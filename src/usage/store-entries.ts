@@ -20,7 +20,7 @@ const MAX_CONFLICTS = 5
 /** Writes records in one transaction and returns how many were new. Must end in bounded time. */
 type WriteRecords = (records: readonly UsageRecord[]) => Promise<number>
 
-/** Turns `entries` into records and stores them with `write`; finds an invalid one by halving. Throws after a database failure. */
+/** Turns `entries` into records and stores them with `write`; finds an invalid one by halving the list. Throws if the database fails. */
 export async function storeEntries(write: WriteRecords, entries: readonly StreamEntry[]): Promise<StoreResult> {
   const result: StoreResult = { stored: [], suspects: [], inserted: 0, records: [] }
   const readable: ReadableEntry[] = []

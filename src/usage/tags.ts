@@ -1,6 +1,6 @@
 /** A usage tag: a name and a value, sent and stored as `name=value`. */
 
-/** Maximum tags of a request, and separately of its key. */
+/** Maximum tags that a request sends; its key may add as many again. */
 export const MAX_TAGS = 8
 const TAG = /^[a-z0-9_.-]{1,32}=[\x21-\x2b\x2d-\x7e]{1,64}$/
 

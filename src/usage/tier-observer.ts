@@ -19,15 +19,15 @@ type Asked = {
   /** The requested tier, or a model, which is never observed. */
   tier: string
   model: string
-  /** A digest of the conversation's name, or of its user's texts; undefined without both. */
+  /** A digest of the conversation's name, or of its user's texts; undefined if both are missing. */
   session: string | undefined
   turns: number
-  /** Its arrival by the monotonic clock. */
+  /** When the request arrived, by the monotonic clock. */
   arrivedMs: number
 }
 
 export interface TierObserver extends BackgroundWorker {
-  /** Notes that a request has an answer. Returns the listener of its end; undefined for nearly every request. */
+  /** Notes that a request has an answer. Returns a function to call at its end; undefined if the request is not observed. */
   answered(asked: Asked): ((end: AnswerEnd) => void) | undefined
   flush(): Promise<void>
 }
@@ -53,7 +53,7 @@ const FORGET_EVERY_MS = 3_600_000
 /** The last answer in an observed conversation. */
 type LastAnswer = { model: string; turns: number; endedMs: number; isRetried: boolean }
 
-/** Creates the observer of one process. A stop writes the rest, and takes four seconds at most. */
+/** Creates the observer of one process. A stop writes the unwritten counts, and takes four seconds at most. */
 export function createTierObserver({ shareOf, database, clock, logger }: ObserverDeps): TierObserver {
   const sessions = createBoundedMap<string, LastAnswer>(MAX_SESSIONS)
   let counted = new Map<string, DayObserved>()
@@ -64,7 +64,7 @@ export function createTierObserver({ shareOf, database, clock, logger }: Observe
     return take(counted, { ...row, ...noCounts() })
   }
 
-  /** Detects a repeated request; in a conversation that continued, the request has more turns. */
+  /** Counts a repeated request: one with no more turns than the last. A conversation that continues has more turns. */
   function noteRetry({ tier, session, turns, arrivedMs }: Asked): void {
     const last = session === undefined ? undefined : sessions.get(session)
     if (!last || last.isRetried || turns > last.turns || arrivedMs - last.endedMs >= RETRY_MS) return

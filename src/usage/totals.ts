@@ -40,7 +40,7 @@ export type DayTotal = Usage & {
 /** `memberId` is never empty. */
 export type MemberTotal = { accountId: string; day: string; memberId: string; requests: number; cost: Nano }
 
-/** `tags`: all of a request, `name=value,…`, never empty; `input` and `output` are tokens. */
+/** `tags`: all tags of a request, `name=value,…`, never empty; `input` and `output` are tokens. */
 export type TagTotal = Pick<DayTotal, 'accountId' | 'day' | 'model' | 'requests' | 'errors' | 'output' | 'cost'> & {
   tags: string
   input: number
@@ -54,7 +54,7 @@ type UsageTotals = {
   tags: TagTotal[]
 }
 
-/** Records to handle without a pause, which takes about a millisecond. */
+/** Records to handle between two pauses: about a millisecond of work. */
 export const RECORDS_PER_TURN = 200
 
 /** Sums `records`. Asserts that all sums are valid amounts. */

@@ -98,7 +98,7 @@ async function refuseTooMany(sql: TransactionSql, search: ReportSearch, from: st
   )
 }
 
-/** Whether the sums by tags are enough. If a day has combinations without own rows, single records are used, unless there are too many. */
+/** Whether the sums by tags are enough. If a day has combinations that share a row, single records are used, unless there are too many. */
 async function isOfTagSums(sql: TransactionSql, search: ReportSearch, from: string): Promise<boolean> {
   const { accountId, by, madeBy: person, to } = search
   const isKnown = by.every((one) => one === 'day' || one === 'model' || one.startsWith('tag'))
@@ -114,7 +114,7 @@ const SUMS = (
   coalesce(sum(input), 0)::bigint AS "inputTokens", coalesce(sum(output), 0)::bigint AS "outputTokens",
   coalesce(sum(cost), 0)::bigint AS cost`
 
-/** The daily sums; only the days before `before` if records follow from there on. */
+/** The daily sums; only of the days before `before`, if the later days come from single records. */
 function dayRows(sql: Reader, search: ReportSearch, before: string | undefined): Fragment {
   const known: Partial<Record<Dimension, Fragment>> = { day: sql`day::text`, key: sql`key_id`, model: sql`model` }
   const places = search.by.map((one, index) => sql`${known[one] ?? sql`NULL::text`} AS ${place(sql, index)},`)

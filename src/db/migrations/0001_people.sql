@@ -85,7 +85,7 @@ CREATE TABLE memberships (
   user_id           text NOT NULL REFERENCES users (id) ON DELETE CASCADE,
   role              text NOT NULL CHECK (role IN ('owner', 'admin', 'developer', 'billing', 'viewer')),
   created_at        timestamptz NOT NULL DEFAULT now(),
-  -- Models and providers that the member's keys may use, beside the account's rules. Null: all.
+  -- Models and providers that the member's keys may use, if the account allows them too. Null: all.
   allowed_models    text[],
   allowed_providers text[],
   -- Data rules, as in accounts.
@@ -165,7 +165,7 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_user_index ON sessions (user_id);
 CREATE INDEX sessions_expiry_index ON sessions (expires_at);
 
--- Proofs that work once and for a while: links to reset a password, second steps of a sign-in. Identifiers are hashed.
+-- Tokens that work once and for a limited time: links to reset a password, second steps of a sign-in. Identifiers are hashed.
 CREATE TABLE verifications (
   id         text PRIMARY KEY CHECK (id <> ''),
   identifier text NOT NULL,
@@ -177,7 +177,7 @@ CREATE TABLE verifications (
 CREATE INDEX verifications_identifier_index ON verifications (identifier);
 CREATE INDEX verifications_expiry_index ON verifications (expires_at);
 
--- Secret and backup codes are encrypted with the secret of sign-in.
+-- A person's second factor. Secret and backup codes are encrypted with the sign-in secret.
 CREATE TABLE two_factors (
   id                        text PRIMARY KEY CHECK (id <> ''),
   user_id                   text NOT NULL UNIQUE REFERENCES users (id) ON DELETE CASCADE,

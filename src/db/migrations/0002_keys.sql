@@ -1,6 +1,6 @@
 -- API keys, management keys and budgets.
 
--- A deleted key keeps its row: its usage keeps its name, and its hash can't be issued again.
+-- A deleted key keeps its row: its usage still has a name, and its hash can't be issued again.
 -- The check of the hash uses decode instead of a pattern: each batch of charges updates the row, and the pattern was slower.
 CREATE TABLE api_keys (
   id                    text PRIMARY KEY CHECK (id <> ''),

@@ -1,7 +1,7 @@
 -- Usage: a record for each charge, sums by day, and the archive of closed months.
 
 -- One row per charge, for ever. The partition key is part of each unique key, so the flusher looks an event_id up in the days around
--- it. settled_at is the store's clock, and the same at each redelivery. Nullable columns are null if there is nothing to say.
+-- it. settled_at is a time of Redis' clock, the same at each redelivery. Nullable columns are null if they don't apply.
 CREATE TABLE usage_records (
   event_id              text NOT NULL,
   hold_id               text NOT NULL,
@@ -66,7 +66,7 @@ CREATE TABLE usage_records (
 CREATE INDEX usage_records_account_index ON usage_records (account_id, settled_at DESC);
 -- Finds the records of one key or model among millions: usage_daily says which days, keys and models exist.
 CREATE INDEX usage_records_cell_index ON usage_records (account_id, key_id, model, settled_at DESC);
--- Errors, estimates and corrections. Ordinary records are not in it, so that the flusher pays for the exceptions only.
+-- Errors, estimates and corrections. Ordinary records are not in this index, so that the flusher rarely has to write it.
 CREATE INDEX usage_records_noteworthy_index ON usage_records (account_id, settled_at DESC)
   WHERE status >= 400 OR rule <> 'usage' OR flags <> '{}';
 -- Finds a record by the answer's id.
@@ -112,7 +112,7 @@ CREATE TABLE usage_daily_members (
   PRIMARY KEY (account_id, member_id, day)
 );
 
--- Sums per day by the tags of a request, all together as name=value,… in order. At most 500 combinations per account and day; '' is
+-- Sums per day by all tags of a request together: name=value,… in order. At most 500 combinations per account and day; '' is
 -- the rest. Requests without tags have no row.
 CREATE TABLE usage_daily_tags (
   account_id    text NOT NULL,

@@ -63,7 +63,7 @@ END $$;
 REVOKE EXECUTE ON FUNCTION keep_failure_partitions(date) FROM PUBLIC;
 SELECT keep_failure_partitions((now() AT TIME ZONE 'UTC')::date);
 
--- All failed requests by the hour. kept: how many of them have a row in failed_requests.
+-- Counts of all failed requests. hour: the start of the day (UTC). kept: how many of them have a row in failed_requests.
 CREATE TABLE failed_request_counts (
   account_id  text NOT NULL,
   hour        timestamptz NOT NULL,

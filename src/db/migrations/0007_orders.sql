@@ -121,7 +121,7 @@ CREATE TABLE payments (
   credited_cents cents NOT NULL DEFAULT 0,
   entry_id       text UNIQUE REFERENCES ledger_entries (id),
   received_at    timestamptz NOT NULL,
-  -- Until then the payer can take the money back, and its credit can't be moved to another account.
+  -- Until this time the payer can take the money back, and its credit can't be moved to another account.
   reversible_until timestamptz,
   resolved_at    timestamptz,
   resolved_by    text CHECK (char_length(resolved_by) <= 254),

@@ -77,7 +77,7 @@ CREATE TABLE alert_looks (
   spent_nano    nano_usd NOT NULL DEFAULT 0
 );
 
--- The latest alert of each name. mark: its threshold, window or moment; level: how much of it.
+-- The latest alert of each name. mark: its threshold, budget window or time. level: percent of the budget, or days until a key ends.
 CREATE TABLE alert_states (
   account_id  text NOT NULL REFERENCES accounts (id),
   name        text NOT NULL,

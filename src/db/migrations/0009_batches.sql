@@ -1,4 +1,4 @@
--- Batches: requests that run in the background, each line for itself, and the files that they are made from.
+-- Batches: requests that run in the background, one per line, and the files from which they are made.
 
 -- An uploaded file. is_whole: false while it is being received, and then nobody sees it.
 CREATE TABLE batch_files (
@@ -60,7 +60,7 @@ CREATE TABLE batches (
   paused_message  text,
   due_at          timestamptz NOT NULL DEFAULT now(),
   created_at      timestamptz NOT NULL DEFAULT now(),
-  -- The end of its window.
+  -- The time at which the batch ends, even if lines still wait.
   ends_at         timestamptz NOT NULL,
   cancelling_at   timestamptz,
   ended_at        timestamptz,

@@ -1,8 +1,8 @@
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 
 /**
- * An SQL condition ` AND … ` for a person's own requests. Filtering by the keys of these requests lets an index be used. An empty `person`
- * has no requests.
+ * An SQL condition ` AND … ` for a person's own requests. It also compares the requests' keys, so that Postgres can use an index. If
+ * `person` is empty, no request matches.
  */
 export function ofPerson(sql: Sql | TransactionSql, accountId: string, person: string): PendingQuery<Row[]> {
   return sql`AND member_id = nullif(${person}, '')

@@ -1,10 +1,10 @@
 /** Daily sums by the combination of all tags of a request, for reports and charts. */
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 
-/** Combinations of tags with their own sums, per account and day. */
+/** Maximum combinations of tags that have their own sums, per account and day. */
 export const MAX_DAILY_TAGS = 500
 
-/** The name of a day's sum beyond {@link MAX_DAILY_TAGS}; real tags contain no blanks. */
+/** If a day has more than {@link MAX_DAILY_TAGS} combinations, the rest is summed under this name. Tags contain no blanks. */
 export const OTHER_TAGS = 'other tags'
 
 type Days = {
@@ -14,7 +14,7 @@ type Days = {
   to: string
 }
 
-/** Rows by day and tags ('' for a day's rest, null without), with tokens and nano-USD. Together they equal the daily sums. */
+/** Rows by day and tags (null: no tags; '': combinations beyond the maximum). All rows together equal the daily sums. */
 export function sumsByTags(sql: Sql | TransactionSql, { accountId, from, to }: Days): PendingQuery<Row[]> {
   const within = sql`account_id = ${accountId} AND day BETWEEN ${from}::text::date AND ${to}::text::date`
   return sql`(

@@ -67,10 +67,10 @@ export type AccountView = {
 
 export type ViewDeps = { redis: RedisClient; runner: ScriptRunner; history: LedgerHistory }
 
-/** Few accounts at once, because Redis blocks other clients while it answers commands sent together. */
+/** Accounts to view at once. Few, because Redis blocks other clients while it answers commands sent together. */
 const VIEWS_AT_ONCE = 5
 
-/** Views accounts of one shard with the given keys. An account that changed in Postgres meanwhile is omitted: call it again. */
+/** Views accounts of one shard with the given keys. An account that changed in Postgres meanwhile is omitted: call again. */
 export async function viewAccounts(
   deps: ViewDeps,
   shard: number,

@@ -30,7 +30,7 @@ import { accountLimitArguments } from './restore'
 
 const MAX_ENTRY_ID_CHARS = 200
 
-/** Adds or takes back credit, once per entry. */
+/** Adds or takes back credit, once per ledger entry. */
 export async function credit(deps: LedgerDeps, { accountId, entryId, amount }: Credit): Promise<CreditOutcome> {
   assert(entryId.length > 0 && entryId.length <= MAX_ENTRY_ID_CHARS, 'an entry id is 1 to 200 characters')
   const withheld = amount < 0 ? [holdName(accountId, entryId), deadlinesName(shardOf(accountId))] : []
@@ -90,7 +90,7 @@ export async function recentRecords(deps: LedgerDeps, accountId: string, limit: 
   }))
 }
 
-/** Runs `work` until it finds the account, loading it in between. Undefined if Postgres has no such account. */
+/** Repeats `work` until it finds the account, which is loaded before each repetition. Undefined if Postgres has no such account. */
 export async function loaded<T>(
   deps: LedgerDeps,
   accountId: string,

@@ -9,7 +9,7 @@ import { UNLIMITED } from './stored-budgets'
 
 const MS_PER_DAY = 86_400_000
 
-/** The hash field of a scope's entry. */
+/** The hash field that stores the budgets of one account, member or key. */
 export function budgetField({ scope, scopeId }: Pick<BudgetSnapshot, 'scope' | 'scopeId'>): string {
   return scope === 'account' ? scope : `${scope}:${scopeId}`
 }

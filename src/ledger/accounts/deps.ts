@@ -11,10 +11,10 @@ export type LedgerDeps = ViewDeps & {
   epoch: EpochGuard
   restorer: Restorer
   defaultLimits: DefaultLimits
-  /** Accounts known to have budgets: their scripts get the budgets' names at once. */
+  /** Accounts known to have budgets. The first call of a script already passes the name of their budgets. */
   budgeted: BoundedMap<string, true>
   logger: Logger
-  /** Allowed networks of keys known to this process, by key id; each reserve compares them. */
+  /** Allowed networks of keys known to this process, by key id. A reserve tells Redis which lists it has checked. */
   addresses: { get(keyId: string): string | undefined; set(keyId: string, addresses: string): void }
   /** Reports that a usage record was appended to this shard's stream. */
   noteRecord(shard: number): void
@@ -22,5 +22,5 @@ export type LedgerDeps = ViewDeps & {
   noteFormerSecret(payer: Payer): void
 }
 
-/** The most loads in one call. An empty Redis may need account, key, secret, addresses and budgets, and the account again. */
+/** Maximum loads in one call. An empty Redis may need account, key, secret, addresses and budgets, and the account again. */
 export const MAX_LOADS = 8

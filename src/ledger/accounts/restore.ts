@@ -148,8 +148,8 @@ function figuresOf(view: AccountView, history: AccountSnapshot, mode: RestoreMod
   const { stored, accountId } = view
   const lastKnown = Math.max(history.seq, view.lastStreamSeq)
   if (stored && mode === 'load' && stored.seq > lastKnown) {
-    // Charges are neither in the stream nor in Postgres, so Postgres has lost data. Restoring would give the money back, which only a
-    // person may decide.
+    // Charges of this account are neither in the stream nor in Postgres, so Postgres has lost data. Restoring would give the money back,
+    // which only a person may decide.
     logger.error('ledger_history_behind', { accountId, storeSeq: stored.seq, historySeq: history.seq })
     const held = view.openHolds.reduce((sum, hold) => sum + hold.amount, 0)
     const balance = stored.available + held

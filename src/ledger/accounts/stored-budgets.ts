@@ -6,7 +6,7 @@ type StoredWindow = { at: number; spent: number; limit: number | null; grantAt: 
 
 export type StoredBudget = { held: number; windows: Record<BudgetWindow, StoredWindow> }
 
-/** All budgets of an account: entries by field, and the counted holds by id. */
+/** All budgets of an account: entries by hash field, and by id the holds that count in them. */
 export type StoredBudgets = {
   version: number
   entries: Map<string, StoredBudget>

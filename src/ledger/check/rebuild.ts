@@ -55,7 +55,7 @@ async function rebuildShard(
   const views = await viewAccounts(deps, shard, new Map(accountIds.map((id) => [id, []])))
   for (const accountId of accountIds) {
     const view = views.get(accountId)
-    // Restores an account that changed meanwhile separately.
+    // An account that changed after it was viewed is restored by itself.
     const isDone = view && (await applyView(deps, view, 'rebuild')) !== 'changed'
     if (!isDone) await restorer.account(accountId, 'rebuild')
   }

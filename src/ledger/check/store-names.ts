@@ -16,7 +16,7 @@ export type StoreNames = {
 
 const SCAN_COUNT = 250
 
-/** Reads the shards' lists of loaded accounts and keys, so without tombstones and misplaced names. */
+/** Reads the shards' lists of loaded accounts and keys. These lists have no tombstones and no misplaced names. */
 export async function listNames(redis: RedisClient, pace: Pace): Promise<StoreNames> {
   const names: StoreNames = { accounts: new Map(), holds: [], violations: [] }
   for (const shard of ALL_SHARDS) {

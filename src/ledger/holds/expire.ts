@@ -67,13 +67,13 @@ async function expireShard(deps: LedgerDeps, shard: number, due: HoldMember[] | 
   })
 }
 
-/** Lets Postgres decide about withheld credit, whose gateway died or still waits: the credit is taken if Postgres has its entry. */
+/** Ends withheld credit that is due, because its gateway died or still waits: it is taken if Postgres has its entry, else returned. */
 async function decideWithheld(deps: LedgerDeps, { accountId, holdId, amount }: HoldMember): Promise<void> {
   const fate = await resolveWithheld(deps, { accountId, entryId: holdId, amount: nano(amount) })
   deps.logger.warn('withheld_credit_expired', { accountId, entryId: holdId, fate })
 }
 
-/** Expires the given holds of one shard if due. Returns each one's cost, or a negative number. */
+/** Expires the given holds of one shard if due. Returns each hold's charge; a negative number if it didn't expire. */
 export async function expireHolds(deps: LedgerDeps, shard: number, holds: readonly HoldMember[]): Promise<number[]> {
   const names = holds.flatMap((hold) => [
     holdName(hold.accountId, hold.holdId),

@@ -30,9 +30,9 @@ export async function fateOf({ runner }: LedgerDeps, { accountId, holdId }: Hold
 }
 
 /**
- * The final result of an unused hold. Seals a hold that is unknown or expired without a charge. Then looks for the record in the stream and
- * afterwards in Postgres, since a record leaves the stream only for Postgres. A stuck gateway that reserves or charges the hold later finds
- * it resolved.
+ * The final result of a hold that no gateway uses now. Blocks a hold that is unknown or expired without a charge. Then looks for its record
+ * in the stream and afterwards in Postgres, since a record leaves the stream only for Postgres. If a stuck gateway reserves or charges the
+ * hold later, it finds the hold resolved.
  */
 export async function sealFate(deps: LedgerDeps, hold: Hold): Promise<HoldFate> {
   const fate = await fateOf(deps, hold)

@@ -9,7 +9,7 @@ import { factsText } from '@/ledger/usage-record'
 
 const BATCH_SIZE = 200
 
-/** Groups the holds by shard, so that batches need few scripts. */
+/** Sorts the holds so that those of one shard are adjacent: batches of them need few script calls. */
 export function shardByShard<Held extends { readonly accountId: string }>(holds: readonly Held[]): Held[] {
   return [...Map.groupBy(holds, ({ accountId }) => shardOf(accountId)).values()].flat()
 }

@@ -84,14 +84,14 @@ function isAmong({ from }: ReserveRequest, addresses: string): boolean {
   return addresses === '' || (from !== undefined && allowsAddress(addresses, from.clientAddress))
 }
 
-/** Sets the fifth and, if there are address lists, the sixth of a reserve's arguments. */
+/** Sets the script's sixth argument to the checked address lists, if any. The fifth must then be set too. */
 function putAddresses(args: string[], addresses: string): void {
   args[4] ??= '1'
   args.length = 5
   if (addresses !== '') args.push(addresses)
 }
 
-/** Releases a whole hold, and blocks the id of an unknown one. */
+/** Releases a whole hold. If the hold is unknown, blocks its id. */
 export async function release(deps: LedgerDeps, hold: Payer & { holdId: string }, how = ''): Promise<ReleaseOutcome> {
   const own = namesOf(hold)
   const names = [holdOf(own, hold.holdId), own.account, own.key, own.deadlines]
@@ -180,12 +180,12 @@ function overBudget(reply: ReplyItem[]): ReserveOutcome {
 
 const MINUTE_MS = 60_000
 
-/** The state of a bucket that gains `limit` per minute until full, as in limits.lua. */
+/** The state of a rate limit whose token bucket gains `limit` per minute until it is full, as in limits.lua. */
 function limitLeft(limit: number, remaining: number): RateLimit {
   return { limit, remaining, resetMs: Math.ceil(((limit - remaining) * MINUTE_MS) / limit) }
 }
 
-/** The state of a bucket that has `wanted` after `retryAfterMs`. With a negative level it is empty, and takes longer to fill. */
+/** The state of a token bucket that will hold `wanted` after `retryAfterMs`. A negative level counts as 0 remaining. */
 function limitRefused(limit: number, wanted: number, retryAfterMs: number): RateLimit {
   const remaining = Math.max(Math.floor(wanted - (retryAfterMs * limit) / MINUTE_MS), 0)
   return { limit, remaining, resetMs: retryAfterMs + Math.ceil(((limit - wanted) * MINUTE_MS) / limit) }

@@ -73,7 +73,7 @@ export async function bookedHolds({ history }: Pick<LedgerDeps, 'history'>, hold
   return [...settled, ...known.flatMap((recordId) => late.get(recordId) ?? [])]
 }
 
-/** All arguments except the last two: the account's load that was searched, and the number of free disconnects. */
+/** All arguments except the last two: the account's epoch and version at the search, and the number of free disconnects. */
 function settleArguments(settlement: Settlement, payer: string): string[] {
   const { holdId, cost, tokens, facts } = settlement
   const numbers = `${amountText(cost, 'cost')} ${integerText(tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER)}`

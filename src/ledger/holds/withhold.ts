@@ -1,4 +1,4 @@
-/** Withholds credit that a Postgres transaction will remove, so that no request spends it before. */
+/** Withholds credit that a Postgres transaction is about to remove, so that no request can spend it first. */
 import { credit, loaded } from '@/ledger/accounts/balances'
 import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { Withheld, WithheldFate, Withholding, WithholdOutcome } from '@/ledger/outcomes'
@@ -38,7 +38,7 @@ export async function withhold(deps: LedgerDeps, withholding: Withholding): Prom
   return { kind: kind as 'withheld' | 'insufficient', available: nanoOf(reply[1]) }
 }
 
-/** Ends a withheld amount by its entry in Postgres, while the account's row is locked. A late `withhold` finds the id used. */
+/** Debits a withheld amount if Postgres has its entry; returns it if the entry is absent for ever. A late `withhold` gets `exists`. */
 export async function resolveWithheld(
   deps: LedgerDeps,
   { accountId, entryId, amount }: Withheld,

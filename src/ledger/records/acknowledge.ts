@@ -9,7 +9,7 @@ import type { ScriptRunner } from '@/ledger/store/script-runner'
 type AcknowledgeDeps = {
   redis: RedisClient
   runner: ScriptRunner
-  /** Each shard's epoch before the first of its pending records was read. */
+  /** Each shard's epoch, read before the first of its unacknowledged records. */
   epochs: Map<number, string | null>
 }
 
@@ -61,7 +61,7 @@ function listed(ids: readonly string[]): (string | number)[] {
   return [some.length, ...some]
 }
 
-/** Call it if an entry was missing: another worker took it, or Redis lost it. A new epoch has accounts compared with Postgres again. */
+/** Call it if an entry was missing. If the epoch has changed, Redis lost it: a new one has accounts compared with Postgres again. */
 async function doubt({ redis, epochs }: AcknowledgeDeps, shard: number, epoch: string): Promise<void> {
   if (epoch === (epochs.get(shard) ?? '')) return
   epochs.delete(shard)

@@ -1,4 +1,4 @@
-/** Reads usage records from the ledger's 64 streams, with any number of workers. A record leaves only when acknowledged. */
+/** Reads usage records from the ledger's 64 streams, with any number of workers. A record stays until it is acknowledged. */
 
 import { Cluster, ReplyError } from 'ioredis'
 import { ALL_SHARDS, shardGroups } from '@/ledger/store/all-shards'
@@ -12,7 +12,7 @@ import { takeOut } from './acknowledge'
 /** An entry of a shard's `stream`; `fields` alternates names and values. */
 export type StreamEntry = { shard: number; stream: string; id: string; fields: string[] }
 
-/** Entries from streams. */
+/** The result of reading several streams. */
 export type ReadResult = {
   entries: StreamEntry[]
   /** The error of the failed shards, if others succeeded. A failed shard is skipped for a moment. */
@@ -27,8 +27,8 @@ export interface RecordStreams {
   /** Whether a stream has, or may have, entries that no worker has read. */
   hasExpected(): boolean
   /**
-   * Reads about `limit` unread entries from streams that expect some, or from `all` streams (entries of other gateways). A stream that
-   * returned as many as requested stays expected. Throws if no stream can be read.
+   * Reads about `limit` unread entries: of streams reported by `expect`, or of `all` streams, to find other gateways' entries. A stream
+   * that returned as many as requested stays expected. Throws if no stream can be read.
    */
   readNew(limit: number, from: 'expected' | 'all'): Promise<ReadResult>
   /**
@@ -36,7 +36,7 @@ export interface RecordStreams {
    * a stream; a later call takes the entries before that point.
    */
   takeAbandoned(minIdleMs: number, limitPerShard: number): Promise<ReadResult>
-  /** Acknowledges and deletes; entries of a failed shard are delivered again. Returns the errors, if any. */
+  /** Acknowledges and deletes entries. Those of a failed shard are delivered again. Returns the errors, if any. */
   acknowledge(entries: readonly StreamEntry[]): Promise<unknown>
   /** Unacknowledged entries in all reachable streams, and the names of the streams that have some. */
   count(): Promise<{ records: number; streams: string[] }>
@@ -56,13 +56,13 @@ type Shard = {
   taken?: { id: string; seenMs: number }
 }
 
-/** Creates the streams in `redis`. No command blocks, so the connection may be shared. `onCall` is called for every acknowledgement. */
+/** Creates the reader of all streams. No command blocks, so `redis` may be shared. `onCall` is called for every acknowledgement. */
 export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListener): RecordStreams {
   const shards: Shard[] = ALL_SHARDS.map((shard) => ({ shard, stream: recordsName(shard), retryAtMs: 0 }))
   const expected = new Set<number>()
   let filled = new Set<string>()
   let isMoreLeft = false
-  /** Each shard's epoch before the first of its pending records was read. */
+  /** Each shard's epoch, read before the first of its unacknowledged records. */
   const epochs = new Map<number, string | null>()
   const acknowledgement = { redis, runner: createScriptRunner(redis, commandTimeoutOf(redis), onCall), epochs }
 
@@ -157,7 +157,7 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
         const { taken } = shard
         if (taken && nowMs - taken.seenMs < minIdleMs) return []
         const entries = taken ? await redis.xrange(shard.stream, '-', taken.id, 'COUNT', limitPerShard) : []
-        // After a full page there may be more entries before `taken`, so it stays for the next call.
+        // After a full page there may be more entries before `taken`, so `taken` stays for the next call.
         if (entries.length < limitPerShard) shard.taken = { id: await lastTaken(redis, shard.stream), seenMs: nowMs }
         return entries
       })
@@ -207,7 +207,7 @@ export function appendedMs(entryId: string): number {
   return Number(entryId.slice(0, entryId.indexOf('-')))
 }
 
-/** Refreshes a cluster's slots: the client follows redirections only for single commands, but these are pipelined. */
+/** Refreshes a cluster's slots: the client follows redirections only for single commands, but reads are pipelined. */
 function findNodes(redis: RedisClient): void {
   if (redis instanceof Cluster) redis.refreshSlotsCache()
 }

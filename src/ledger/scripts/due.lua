@@ -8,7 +8,7 @@
 
 local now = decimal(currentMs())
 local due = {}
--- Without open holds no shard has deadlines; one command checks all.
+-- One command checks whether any shard has deadlines: without open holds, none has.
 local areAny = call('EXISTS', unpack(KEYS)) > 0
 for index, deadlines in ipairs(KEYS) do
   due[index] = areAny and call('ZRANGE', deadlines, '-inf', now, 'BYSCORE', 'LIMIT', '0', ARGV[1]) or {}

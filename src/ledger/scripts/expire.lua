@@ -1,7 +1,7 @@
 -- Resolves holds that no gateway has renewed. If the upstream was not reached, the whole hold is returned. Otherwise the last
 -- renewal's cost is charged: at least the cost of the input, at most the hold, since it is an estimate. A hold that was renewed or
 -- resolved meanwhile stays as it is; if it was resolved, its leftover deadline is removed. A hold of an unconfirmed account stays
--- too: Postgres may have its charge already.
+-- open: Postgres may have its charge already.
 --
 -- KEYS  1 deadlines · 2 records · 3 meta · then per hold: hold, account, key, budgets
 -- ARGV  per hold: accountId:keyId (and :memberId, if any), hold id, amount: the parts of its deadlines member
@@ -82,7 +82,7 @@ for _, record in ipairs(records) do
   appendRecord(KEYS[2], record.holdId, record.payer, 'expire', record.cost, record.hold.amount, record.seq, nowMs,
     'expired,estimated', record.hold.record)
 end
--- Then one command writes the moved amounts and the ends of their holds: half of it would charge twice, or hold for ever.
+-- Then one command writes accounts, keys and tombstones: only half of them would charge twice, or hold credit for ever.
 -- Deadlines go last: the next sweep uses them to find refused writes.
 local moved = {}
 for name, account in pairs(movedAccounts) do
@@ -98,7 +98,7 @@ end
 if #moved > 0 then
   call('MSET', unpack(moved))
 end
--- As in settle: amounts that the store refuses here stay held.
+-- As in settle: if Redis refuses this write, the amounts stay held in the budgets.
 writeBudgets(opened)
 for _, expiry in ipairs(expiries) do
   call('PEXPIRE', expiry.holdName, decimal(EXPIRED_TOMBSTONE_MS))

@@ -1,8 +1,8 @@
--- Builds or corrects an account by Postgres. Overwrites a confirmed account only in a rebuild, and gives up if the account has
+-- Builds or corrects an account from Postgres. Overwrites a confirmed account only in a rebuild, and gives up if the account has
 -- changed in a way that is not in the caller's figures (the caller repeats).
 --
--- The caller read the account (the base) and Postgres at the same moment. The growth of `spent` since then is what was charged, if
--- the account was confirmed; open holds are counted now. So the result is exact under traffic.
+-- The caller read the account (the base) and Postgres at the same moment. The growth of `spent` since then is the new charges, if
+-- the account was confirmed. Open holds are counted now. So the result is exact under traffic.
 --
 -- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5 what is loaded · 6… stale holds, each with its key · last: budgets
 -- ARGV  1 account id · 2 load or rebuild · 3 base spent, or absent · 4 base number of credited entries · 5 base version
@@ -73,7 +73,7 @@ if isFresh then
 end
 for member, found in pairs(stale) do
   local key = keys[found.keyName]
-  -- It may have ended since the caller read it.
+  -- The stale hold may have ended since the caller read it.
   if call('ZREM', KEYS[4], member) == 1 and key then
     freeKey(key, found, 0)
     writeKey(found.keyName, key)

@@ -1,6 +1,6 @@
--- Corrects the budgets of an account by Postgres: limits, and the spending in each window. As for an account, the caller read both
--- at one moment (the base), and the growth of an entry's sum is what was charged since. A new entry counts from now on, and applies
--- after the caller has read once more.
+-- Corrects the budgets of an account from Postgres: limits, and the spending in each window. As in load-account, the caller read
+-- Redis (the base) and Postgres at one moment. The growth of an entry's sum since the base is the charges since then. A new entry
+-- counts from now on, and applies after the caller has read once more.
 --
 -- KEYS  1 account · 2 deadlines · 3 budgets
 -- ARGV  1 account id · 2 the budgets as JSON: base version, the windows' numbers now; for each entry its field, the base of its sum
@@ -36,7 +36,7 @@ for _, wanted in ipairs(plan.entries) do
   end
   if entry then
     local charged = entry[sum] - wanted.base
-    -- The new charge may be a repeated one that the history already has.
+    -- The new charge may be the repeat of one that Postgres already has.
     if charged ~= 0 and not plan.isConfirmed then
       return 'changed'
     end

@@ -1,4 +1,4 @@
--- Builds or corrects an API key by Postgres; its rate-limit levels stay. Overwrites a confirmed key only in a rebuild, and never a
+-- Builds or corrects an API key from Postgres; its rate-limit levels stay. Overwrites a confirmed key only in a rebuild, and never a
 -- state that was set after the caller read Postgres (the caller repeats).
 --
 -- KEYS  1 meta · 2 key · 3 deadlines · 4 what is loaded
@@ -25,7 +25,7 @@ if not isSame then
 end
 local month = monthOf(currentMs())
 local newCharges = (known and known.spentMonth or 0) - integer(ARGV[5], 'spent', -MAX_INTEGER, MAX_INTEGER)
--- As for an account: the new charge may be in the history already.
+-- As in load-account: the new charge may be the repeat of one that Postgres already has.
 if newCharges ~= 0 and known and not isConfirmed then
   return 'changed'
 end

@@ -1,5 +1,5 @@
--- Builds an account and one of its keys from Postgres in one step, if Redis has had no data of the account since its verification:
--- then Postgres lacks no charge. Other cases are for load-account and load-key.
+-- Builds an account and one of its keys from Postgres in one step. Gives up if Redis has had data of the account since the shard was
+-- verified: then Postgres may lack charges. Other cases are for load-account and load-key.
 --
 -- KEYS  1 meta · 2 account · 3 key · 4 credited entries · 5 deadlines · 6 what is loaded · 7 budgets · 8 records
 -- ARGV  1 account id · 2 accountId:keyId · 3 the epoch that the shard had before the history was read

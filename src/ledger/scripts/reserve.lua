@@ -63,7 +63,7 @@ end
 if key.expiresAtMs >= 0 and nowMs >= key.expiresAtMs then
   return { 'key_inactive', 'expired' }
 end
--- Before the models, the text has a rotated key's latest secret and the former one's end, and then the address lists, if any.
+-- The text begins with a rotated key's latest secret number and the former secret's end. Address lists follow, then the models.
 local models, behind, addresses = key.allowedModels, 0, nil
 if ARGV[5] or models ~= '' then
   local latest, formerEndsAtMs, rest = match(models, '^s(%d+):(%d+) (.*)$')
@@ -102,7 +102,7 @@ local accountRequests = limitOr(account.requestsPerMinute, defaultRequests)
 local accountRequestsLevel = refill(account.requestsLevel, account.levelsAtMs, accountRequests, nowMs) - LEVEL_UNIT
 local requestsLimit = smaller(limitOr(key.requestsPerMinute, defaultRequests), accountRequests)
 local requestsLevel = refill(key.requestsLevel, key.requestsAtMs, requestsLimit, nowMs) - LEVEL_UNIT
--- A request larger than the whole limit takes the full bucket; otherwise it could never pass.
+-- A request larger than the whole limit takes only the limit; otherwise it could never pass.
 local accountTokens = limitOr(account.tokensPerMinute, defaultTokens)
 local tokensLimit = smaller(limitOr(key.tokensPerMinute, defaultTokens), accountTokens)
 local taken = smaller(tokens, tokensLimit)
@@ -110,7 +110,7 @@ local accountTokensLevel = refill(account.tokensLevel, account.levelsAtMs, accou
 local tokensLevel = refill(key.tokensLevel, key.tokensAtMs, tokensLimit, nowMs) - taken * LEVEL_UNIT
 local accountConcurrency = limitOr(account.concurrency, defaultConcurrency)
 local concurrencyLimit = smaller(limitOr(key.concurrency, defaultConcurrency), accountConcurrency)
--- The first limit that refuses, what its level lacks, and its owner.
+-- The first limit that refuses, the units that its level lacks, and its owner: the account or the key.
 local scope, limit, missing, of
 if accountRequestsLevel < 0 then
   scope, limit, missing, of = 'requests', accountRequests, -accountRequestsLevel, 'account'
@@ -174,7 +174,7 @@ if ARGV[2] ~= '' then
   end
   call('ZADD', KEYS[5], decimal(nowMs + ttlMs), memberOf(payer, ARGV[2], decimal(amount)))
 end
--- The stricter of both limits decides.
+-- Of the account's and the key's limit, the reply has the one with the lower level.
 if accountRequestsLevel < requestsLevel then
   requestsLimit, requestsLevel = accountRequests, accountRequestsLevel
 end

@@ -33,7 +33,7 @@ import withholdText from './withhold.lua' with { type: 'text' }
 
 /**
  * One script: `text` for EVAL, `sha` (SHA-1, as in Redis) for EVALSHA; `source` is the text from its files. A script that `trusts` the
- * values in Redis runs only on a verified connection. What all others write is correct even after a loss in Redis.
+ * values in Redis runs only on a verified connection. All others write values that are correct even after a loss in Redis.
  */
 export type Script = { name: string; source: string; text: string; sha: string; trusts?: boolean }
 
@@ -50,7 +50,7 @@ const holds = [account, hold, limitsText, holdsText]
 const charges = [key, ...holds]
 const keyState = [key, limitsText, keyStateText]
 
-/** Paid requests have two versions of each script: for accounts with budgets, with the budget code, and without. */
+/** Each script of paid requests has two versions: one with the budget code, for accounts with budgets, and one without. */
 export const SCRIPTS = {
   reserveInBudgets: trusting(paid('reserve', 'write', [...reserves, budgetsText], reserveText)),
   reserve: trusting(paid('reserve', 'write', reserves, reserveText)),

@@ -1,4 +1,4 @@
--- Sets a key's status and limits, even if it is not loaded; its counters come with the load. A load that read Postgres before this
+-- Sets a key's status and limits, even if it is not loaded; a later load sets its counters. A load that read Postgres before this
 -- change can't undo it, because the version has changed.
 --
 -- KEYS  1 key · 2 what is loaded

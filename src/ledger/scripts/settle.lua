@@ -1,7 +1,7 @@
 -- Charges a request's real cost. Never refuses, since the answer was delivered. May charge more than the hold. If the hold had
 -- expired, the difference is corrected. A lost hold is charged only if the caller has found it uncharged and the account was not
--- loaded since: its figures could include the charge. The same applies to an expired one: a Redis that forgot its settlement
--- expires it again.
+-- loaded since: the load could include the charge. The same applies to an expired hold: Redis may have forgotten that it was
+-- settled, and expired it again.
 --
 -- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 budgets, if the caller knows that there are some
 -- ARGV  1 accountId:keyId, and :memberId if a member acts with a key without owner (a lost hold: its key's)

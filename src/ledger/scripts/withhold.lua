@@ -1,9 +1,9 @@
 -- Withholds credit before Postgres records its removal, so that no request spends it meanwhile: a hold without an API key, with the
--- id of its ledger entry. The entry's credit settles it; a release returns it. It counts as an open request, and in no limit.
+-- id of its ledger entry. The entry's debit settles the hold; a release returns it. It is an open request, but in no limit.
 --
 -- KEYS  1 meta · 2 account · 3 hold · 4 deadlines · 5 credited entries
 -- ARGV  1 accountId:- (no key) · 2 hold id, which is the entry's · 3 amount · 4 time to live in ms
---       5 the amount that must stay available; empty if the account may go below zero
+--       5 the amount that must stay available; `any` if the account may go below zero
 --       then for each debit in Postgres that Redis may lack: entry id, amount
 -- Returns withheld, available · exists, state · insufficient, available · unknown_account
 --

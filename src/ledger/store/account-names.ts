@@ -33,7 +33,7 @@ type PayerNames = {
 }
 
 const CAPACITY = 4_096
-/** Names by key id. A text joined from both ids would cost each request another hash. */
+/** Names by key id. A text of account id and key id would have to be hashed anew for each request. */
 const known = createBoundedMap<string, PayerNames>(CAPACITY)
 
 /** The names of a payer, from the cache if possible. */

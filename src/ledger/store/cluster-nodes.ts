@@ -21,7 +21,7 @@ export function ownerOf(cluster: Cluster, shard: number): string {
   return cluster.slots[slotOf(metaName(shard))]?.[0] ?? ''
 }
 
-/** Refreshes a cluster's mapping of slots to nodes: after a failover no other call would. */
+/** Refreshes a cluster's mapping of slots to nodes. After a failover, no other call refreshes it. */
 export async function refreshOwners(redis: RedisClient): Promise<void> {
   if (!(redis instanceof Cluster)) return
   const refreshed = Promise.withResolvers<void>()

@@ -22,7 +22,7 @@ type ConnectionOptions = {
 }
 
 export const FORBIDDEN = /NOPERM|The user executing the script|ACL failure/
-/** The event of {@link tellIfForbidden}. */
+/** The event that {@link tellIfForbidden} emits. */
 export const FORBIDDEN_EVENT = 'forbidden'
 
 const CLOSED = 'the connection to Redis was closed'
@@ -30,7 +30,7 @@ const DEFAULT_COMMAND_TIMEOUT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
 const FIRST_RETRY_MS = 50
 const MAX_RETRY_MS = 2_000
-/** Retries for a moved slot or node, within a command's time limit. A moving slot may redirect often, and each error counts. */
+/** Retries for a moved slot or node, within a command's time limit. While a slot moves, one command may be redirected often. */
 const CLUSTER_MAX_RETRIES = 8
 const CLUSTER_RETRY_MS = 50
 /** An idle client detects a failover in this time; a busy one, at once. */

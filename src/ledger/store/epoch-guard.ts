@@ -121,7 +121,7 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
   }
 }
 
-/** Calls `invalidate` for every shard whose connection may have changed, and `tell` once it is connected again. */
+/** Calls `invalidate` for every shard whose connection may have changed, and `tell` after a reconnection or a move of shards. */
 function watchConnections(redis: RedisClient, invalidate: (shard: number) => void, tell: () => void): void {
   for (const event of ['ready', 'close']) redis.on(event, () => ALL_SHARDS.forEach(invalidate))
   for (const event of ['ready', '+node']) redis.on(event, tell)
@@ -143,7 +143,7 @@ function watchConnections(redis: RedisClient, invalidate: (shard: number) => voi
 
 /**
  * Compares the server's identity with the one stored in each shard, and starts a new epoch if it changed. Skips unreachable shards; throws
- * if all are. Throws if Redis has another layout, is too old, or would evict money when its memory is full.
+ * if no shard is reachable. Throws if Redis has another layout, is too old, or would evict money when its memory is full.
  */
 export async function verifyEpoch(redis: RedisClient, runner: ScriptRunner): Promise<void> {
   const work = ALL_SHARDS.map(createVerification(redis, runner))
@@ -156,7 +156,7 @@ export async function verifyEpoch(redis: RedisClient, runner: ScriptRunner): Pro
 
 type Verified = { connection: Redis; isNew: boolean; epoch: string }
 
-/** Verifies shards, each on one connection, so that identity and epoch are one server's. Undefined if no node serves the shard. */
+/** Verifies each shard on one connection, so that identity and epoch are those of one server. Undefined if no node serves the shard. */
 function createVerification(
   redis: RedisClient,
   runner: ScriptRunner,

@@ -1,4 +1,4 @@
-/** A shard's epoch: a random text that accounts and keys get once compared with Postgres. All new epochs are created here. */
+/** A shard's epoch: a random text. An account or key gets it after it has been compared with Postgres. Epochs are created only here. */
 import { systemClock } from '@/lib/clock'
 import { randomBase62 } from '@/lib/ids'
 import type { RedisClient } from './connection'

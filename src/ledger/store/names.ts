@@ -39,7 +39,7 @@ export function shardOf(accountId: string): number {
   return (hash >>> 0) % SHARD_COUNT
 }
 
-/** The shard of a name that has one. */
+/** The shard number in a name such as `{l12}:meta`. */
 export function shardIn(name: string): number {
   return Number(name.slice(2, name.indexOf('}')))
 }
@@ -73,11 +73,11 @@ export const creditedName = (accountId: string): string => `{l${shardOf(accountI
 export const probeNames = (shard: number): string[] =>
   ['hash', 'sorted-set', 'stream', 'set', 'string'].map((kind) => `{l${shard}}:probe:${kind}`)
 
-/** A name of a family (`sig:`, or the shard's own if empty) in the slot of a shard, to test permissions. */
+/** A name in the shard's slot to test permissions. `family`: a prefix such as `sig:`; empty: the shard's own prefix. */
 export const probeName = (shard: number, family: string): string =>
   family === '' ? `{l${shard}}:probe` : `${family}{l${shard}}:probe`
 
-/** The owner of a key's SHA-256. Immutable, so it needs no shard. */
+/** Stores the owner of an API key by the key's SHA-256. The value never changes, so it needs no shard. */
 export function keyHashName(keyHash: string): string {
   assert(KEY_HASH.test(keyHash), 'a key hash is 64 hexadecimal characters')
   return `keyhash:${keyHash}`
@@ -119,22 +119,22 @@ export function parseKeyOwner(text: string): Payer | undefined {
   return found && secret !== undefined ? { ...found, secret: Number(secret) } : found
 }
 
-/** An open hold in its shard's deadlines: its holder, `holdId` and `amount`, separated by colons, so that sums need no other name. */
+/** An open hold in the sorted set of its shard's deadlines: holder, `holdId` and `amount`. So a sum of holds reads only this set. */
 export type HoldMember = Payer & { holdId: string; amount: number }
 
-/** Writes a deadlines member. */
+/** Writes the name of a hold in its shard's deadlines, with colons between the parts. */
 export function holdMember(hold: HoldMember): string {
   return `${holderText(hold)}:${checkedId(hold.holdId)}:${hold.amount}`
 }
 
-/** Parses a deadlines member. Undefined if invalid. */
+/** Parses {@link holdMember}. Undefined if invalid. */
 export function parseHoldMember(text: string): HoldMember | undefined {
   const [, holder = '', holdId = '', amount] = /^(.*):([^:]*):(\d{1,16})$/.exec(text) ?? []
   const payer = parseHolder(holder)
   return payer && ID.test(holdId) ? { ...payer, holdId, amount: Number(amount) } : undefined
 }
 
-/** Parses the name of an account, key or hold; undefined for any other name. `ids` are account, account and key, or hold. */
+/** Parses the name of an account, key or hold; undefined for any other name. `ids`: of the account; account and key; or hold. */
 export function parseName(
   name: string,
 ): { kind: 'account' | 'key' | 'hold'; shard: number; ids: string[] } | undefined {

@@ -1,4 +1,4 @@
-/** Reads replies of the ledger's scripts and writes their arguments: integers only, checked on this side too. */
+/** Reads replies of the ledger's scripts and writes their arguments: only integers, which are checked here and in the scripts. */
 import { AssertionError, assert } from '@/lib/assert'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
 

@@ -17,7 +17,7 @@ type Again = { startedMs: number; withText: boolean }
 
 type LineListener = {
   onCall?: StoreCallListener | undefined
-  /** An error of Redis, or a timeout. The returned value replaces the answer. */
+  /** Called after an error of Redis, or a timeout. Its result replaces the answer. */
   failed(call: ScriptCall, error: unknown): Promise<unknown>
 }
 
@@ -29,9 +29,9 @@ const NO_ARGUMENTS: string[] = []
 const NOT_OPEN = "the connection isn't writeable"
 
 /**
- * A direct way to run a script on one server. ioredis keeps the connection and parses replies. Scripts of one tick are written together,
- * without ioredis' promises, timers and copies. Creates the line of one connection. A command waits for its answer for `timeoutMs` at most,
- * and is sent once, or never if the connection is not open. `prefix` is added to all names.
+ * Creates a line: a direct way to run scripts on one connection of ioredis, which parses the replies. Scripts of one tick are written
+ * together, without ioredis' promises, timers and copies. A command waits for its answer for `timeoutMs` at most. It is sent once, or never
+ * if the connection is not open. `prefix` is added to all names.
  */
 export function createScriptLine(
   redis: Redis,
@@ -119,7 +119,7 @@ class ScriptCommand implements Timed {
     this.reject(new Error('no answer in time'))
   }
 
-  /** False if already ended: later events are ignored. */
+  /** Ends the command. Returns false if it has already ended: later events are ignored. */
   private end(): boolean {
     unwatch(this)
     const isFirst = !this.isOver

@@ -21,7 +21,7 @@ export interface ScriptRunner {
   run(script: Script, names: readonly string[], args: Words, sent?: SentListener): Promise<unknown>
   /** Runs `script` once on this connection, verified or not. Throws Redis' own errors: call it in `guard`. */
   runOn(connection: Redis, script: Script, names: readonly string[], args: Words): Promise<unknown>
-  /** Handles errors of other repeatable work like `run`. A named operation is reported to the listener. */
+  /** Runs `work`, which may be repeated, and handles its errors like `run`. A named operation is reported to the listener. */
   guard<T>(work: () => Promise<T>, operation?: GuardedOperation): Promise<T>
 }
 
@@ -146,7 +146,7 @@ export function createScriptRunner(
     try {
       if (isMoving(error, startedMs)) await moved()
       else if (!matches(error, UNKNOWN)) throw error
-      // After a restart, all calls in flight miss the script at once: one sends the text, the others wait for it.
+      // After a restart, Redis knows no script, and many calls fail together: one sends the text, the others wait for it.
       else earlier = loading.get(script.sha)
       await earlier?.catch(() => undefined)
       line = await findLine(script, names)

@@ -1,6 +1,6 @@
 /**
- * Notes failed requests with a valid key, so that their account sees them and the reason. Not awaited: they are kept in memory, with a
- * limit per account, and written every few seconds; others are only counted. A crash loses unwritten notes, on which no bill depends.
+ * Notes failed requests with a valid key, so that their account sees them and the reason. They are kept in memory and written every few
+ * seconds. Requests beyond an account's limit are only counted. A crash loses unwritten notes, on which no bill depends.
  */
 import { type GatewayError, knownError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
@@ -54,7 +54,7 @@ const UNAUTHENTICATED = 401
 
 type Share = { listed: number; kinds: number }
 
-/** Creates the notes of one process. A stop writes the rest. */
+/** Creates the notes of one process. A stop writes all unwritten notes. */
 export function createFailedRequests({ database, clock, logger }: FailedRequestsDeps): FailedRequests {
   /** The UTC day on which an account's list is full. */
   const fullDays = createBoundedMap<string, number>(MAX_ACCOUNTS)
@@ -122,7 +122,7 @@ export function createFailedRequests({ database, clock, logger }: FailedRequests
     })
   }
 
-  /** Removes as much as one write takes: kinds, and their listed requests. */
+  /** Takes the rows of one write from memory: counts of some kinds, and the listed requests of these kinds. */
   function take(): { rows: ListedFailure[]; sums: FailureCount[] } {
     const sums = counts.values().take(MAX_WRITTEN).toArray()
     const taken = new Set(sums.map(kindOf))

@@ -11,7 +11,7 @@ import {
 } from '@/db/failure-schema'
 import { apiKeys } from '@/db/schema'
 
-/** One failed request in the list; `words` and `param` contain none of its content. */
+/** One failed request in the list; `words` and `param` contain no content of the request. */
 export type ListedFailure = {
   requestId: string
   accountId: string
@@ -49,7 +49,7 @@ type AccountDay = { accountId: string; dayMs: number }
 export const MAX_LISTED_PER_DAY = 10_000
 const BATCH_SIZE = 500
 
-/** Writes both in one transaction and returns full days ({@link MAX_LISTED_PER_DAY}). Rows are locked in a fixed order. */
+/** Writes requests and counts in one transaction and returns full days ({@link MAX_LISTED_PER_DAY}). Rows are locked in a fixed order. */
 export async function writeFailures(
   { db }: Database,
   listed: readonly ListedFailure[],

@@ -11,13 +11,13 @@ local ENTRY = '<' .. string.rep('d', 21)
 local PER_WINDOW = 5
 local UNLIMITED = -1
 
--- The numbers of the windows of a moment: day since 1970, week since then (they begin on Monday), month as yyyymm, and 0 for ever.
+-- Each window's number at a moment: days since 1970, weeks since 1970 (a week begins on Monday), yyyymm, and 0 for the total.
 local function windowsAt(nowMs)
   local day = (nowMs - nowMs % MS_PER_DAY) / MS_PER_DAY
   return { day, (day + 3 - (day + 3) % 7) / 7, monthOf(nowMs), 0 }
 end
 
--- The index of a window's numbers in an entry.
+-- The index in an entry at which a window's numbers begin.
 local function firstOf(window)
   return window * PER_WINDOW - 3
 end
@@ -31,7 +31,7 @@ local function newEntry(windows)
   return entry
 end
 
--- Whether a field is an entry.
+-- Whether a hash field stores an entry, not a hold.
 local function isEntry(field)
   return field == 'account' or string.find(field, '^member:') ~= nil or string.find(field, '^key:') ~= nil
 end
@@ -75,7 +75,7 @@ local function budgetsOf(opened, name, payer, holdId)
   }
 end
 
--- The budget with the least left, even if that is enough.
+-- The budget with the least remaining, even if the hold fits into it.
 local function leastLeft(budgets, windows)
   local least
   for _, field in ipairs(budgets.bound) do
@@ -118,7 +118,7 @@ local function holdBudgets(budgets, amount)
   end
 end
 
--- Counts a charge in the windows of now, and frees what was held for it.
+-- Counts a charge in the current windows, and frees the amount held for it.
 local function chargeBudgets(budgets, charge, windows)
   local book = budgets.book
   for _, field in ipairs(budgets.bound) do

@@ -5,7 +5,7 @@
 --        limits: LEVEL_UNIT MAX_LIMIT
 -- BEFORE credit expire load-account release settle withhold
 
--- Lifetime of a tombstone: until its end, a replay gets the first answer. Its money has already moved, so nothing is lost then.
+-- Lifetime of a tombstone. While it exists, a repeated call gets the first answer. No money depends on it: the money has moved.
 local TOMBSTONE_MS = 600000
 -- A stuck gateway may settle late, so an expired hold is remembered for longer.
 local EXPIRED_TOMBSTONE_MS = MS_PER_DAY
@@ -45,7 +45,7 @@ local function countMonth(counter, cost, month)
   counter.month = laterOf(month, counter.month)
 end
 
--- The level of a tokens-per-minute bucket after a hold returned its unused tokens.
+-- The tokens-per-minute level after a hold returned its unused tokens.
 local function freedLevel(level, taken, tokensUsed)
   level = level + (taken - (tokensUsed < MAX_LIMIT and tokensUsed or MAX_LIMIT)) * LEVEL_UNIT
   return level > MIN_LEVEL and level or MIN_LEVEL
@@ -93,7 +93,7 @@ local function bury(name, hold, state, cost, ttlMs)
   call('SET', name, tombstoneText(hold, state, cost), 'PX', decimal(ttlMs))
 end
 
--- Appends a usage record as one text: its envelope and its facts. `flags` with commas.
+-- Appends a usage record as one text: its envelope and its facts. Commas separate `flags`.
 local function appendRecord(recordsName, holdId, payer, kind, cost, held, seq, atMs, flags, facts)
   local numbers = format(' %d %d %d %d ', cost, held, seq, atMs)
   call('XADD', recordsName, '*', 'r', holdId .. ' ' .. payer .. ' ' .. kind .. numbers .. flags .. ' ' .. facts)

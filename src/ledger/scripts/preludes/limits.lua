@@ -8,10 +8,10 @@
 
 local LEVEL_UNIT = 60000
 local MAX_LIMIT = 10000000000
--- A guess: when a slot of the concurrency limit frees up is unknown.
+-- A guess, since it is unknown when one of the open requests ends.
 local CONCURRENCY_RETRY_MS = 1000
 
--- Reads a limit from an argument; empty: -1.
+-- Reads a limit from an argument; -1 (no own limit) if the argument is empty.
 local function limitArgument(text, least, most)
   if text == '' then
     return -1
@@ -27,7 +27,7 @@ local function smaller(one, other)
   return one < other and one or other
 end
 
--- The level now: full at first, at most full, and at most two minutes of debt.
+-- The level at nowMs: full before the first use, at most full, and full again after at most two minutes.
 local function refill(level, atMs, limit, nowMs)
   local full = limit * LEVEL_UNIT
   if atMs == 0 then

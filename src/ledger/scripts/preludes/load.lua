@@ -15,7 +15,7 @@ local function sumOpenHolds(deadlinesName, prefix, excluded)
   return sum, count
 end
 
--- The shard's epoch, and whether it is `fresh`, because Redis was emptied meanwhile.
+-- The shard's epoch, or `fresh` if it has none, because Redis was emptied meanwhile; and whether it had none.
 local function epochOf(metaName, fresh)
   local epoch = call('HGET', metaName, 'epoch')
   return epoch or fresh, not epoch

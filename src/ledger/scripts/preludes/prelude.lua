@@ -101,12 +101,12 @@ local function payerOf(text, owner)
   return owner and owner ~= '' and text .. ':' .. owner or text
 end
 
--- The member for a hold in its shard's deadlines.
+-- The name of a hold in the sorted set of its shard's hold deadlines.
 local function memberOf(payer, holdId, amountText)
   return payer .. ':' .. holdId .. ':' .. amountText
 end
 
--- The spending in `month`, given a counter and its own month.
+-- The spending in `month` by a counter of `counterMonth`: 0 if that is an earlier month.
 local function spentIn(month, counterMonth, spent)
   return counterMonth >= month and spent or 0
 end
