@@ -23,7 +23,7 @@ export type ChatDeps = NegotiationDeps &
 
 export type ChatCall = ArrivedRequest &
   Client & {
-    /** The client's name of the conversation (`x-svc-session`), so that a tier keeps its model. */
+    /** The client's name of the conversation (`x-svc-session`), so that a tier keeps the conversation's model. */
     readonly sessionName: string | undefined
     onLateFailure(error: unknown): void
     readonly onSettled: OpenCharge['onSettled']

@@ -97,7 +97,7 @@ function observe({ observer }: ChatDeps, call: ChatCall, { facts }: OpenCharge, 
   return observer.answered({ requestId, tier, model, session: session?.to, turns, arrivedMs: call.arrivedMonotonicMs })
 }
 
-/** Answers with a stream that is kept alive before it begins. From now on, the stream owns the hold. */
+/** Answers with a stream that sends keep-alives until the answer begins. From now on, the stream owns the hold. */
 function answerMeanwhile(deps: ChatDeps, call: ChatCall, hold: Hold, offer: ChatOffer, answering: Promise<Response>) {
   hold.handOver()
   return answerLate(deps, {

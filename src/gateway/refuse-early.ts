@@ -11,7 +11,7 @@ const something = (least: Nano) => nano(Math.max(1, least))
 
 export type Asking<Asked extends keyof Ledger> = { ledger: Pick<Ledger, Asked>; seesBalance: SeesBalance }
 
-/** Throws the error that a reserve of `least` and of one token would get with any model. One round trip. */
+/** Throws the error that a reserve would get for any model, if it asked for `least` credit and one token. One round trip. */
 export async function refuseAsReserve(
   { ledger, seesBalance }: Asking<'refusalOf'>,
   payer: Payer,
@@ -36,7 +36,7 @@ export async function refuseWithoutCredit(
   throw await denialFor(seesBalance, payer, { kind: 'insufficient', available, held, needed })
 }
 
-/** The error for a key that may not be used, or not from this address. */
+/** The error for a key that may not be used at all, or not from this address. */
 export function unusableKey(refusal: Extract<Refusal, { kind: 'key_inactive' | 'address_not_allowed' }>): GatewayError {
   return denial(refusal)
 }

@@ -17,7 +17,7 @@ import { LOSSY_HEADER, QUALITY_HEADER, USAGE_RECORD_HEADER, withPreferenceHeader
 import { resumeRequest, withEcho } from './resume'
 import { sessionNameOf } from './session-name'
 
-/** The route's properties of a request: format, payer, and form of the answer. */
+/** The properties that a route gives its requests: format, payer, and form of the answer. */
 export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf' | 'batchLine'> & {
   line: RequestLine
   framing: Framing
@@ -76,7 +76,7 @@ class PaidChat extends PaidRequest implements ChatCall {
     const cacheSeconds = readCacheSeconds(headers, request.preferences)
     if (cacheSeconds === undefined) return handleChat(deps, this)
     const answer = () => handleChat(deps, this)
-    // A stored conversation can be deleted.
+    // An answer to a stored conversation is not cached, because the conversation can be deleted.
     if (!isStateless) return answerUncached(this, answer)
     const { model, stream, forOpenRouter } = request
     const wishes = [QUALITY_HEADER, LOSSY_HEADER, USAGE_RECORD_HEADER].map((name) => headers.get(name))

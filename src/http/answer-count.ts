@@ -15,7 +15,7 @@ import { type FreeRequest, openFree } from './share/free-request'
 
 type CountEndpoint = {
   format: Format
-  /** Its path, in the primary spelling. */
+  /** The endpoint's path, as documented. */
   route: string
   decode(body: JsonObject): ChatRequest
   encode(inputTokens: number): JsonObject

@@ -14,7 +14,7 @@ type EmbeddingEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf' | 'ba
   decode(body: JsonObject): EmbeddingRequest
 }
 
-/** Maximum JSON values in a body, besides its tokens. Each token is one more value. */
+/** Maximum JSON values in a body that are not tokens. Each token is one more value. */
 const OTHER_VALUES = 20_000
 
 /** Decodes embeddings requests of every format and passes them to the use case. Never rejects: errors become responses. */

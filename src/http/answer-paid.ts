@@ -39,7 +39,7 @@ function admit({ deps, payer, arrived, endpoint }: PaidRequest): Promise<unknown
   return endpoint.batchLine ? undefined : deps.unpaid.admit(payer, arrived)
 }
 
-/** Checks a request with an idempotency key before its body is read. A known key passes without credit too: its repetition is free. */
+/** Checks a request with an idempotency key before its body is read. A key that was used before needs no credit: repetitions are free. */
 async function admitNamed({ deps, payer, arrived }: PaidRequest, { key }: RequestName): Promise<void> {
   try {
     await deps.unpaid.admit(payer, arrived)

@@ -5,7 +5,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 /** `brotli` and `gzip` are the compressed body; `tag` is its ETag. */
 export type Asset = { contentType: string; tag: string; body: Uint8Array; brotli: Uint8Array; gzip: Uint8Array }
 
-/** Above this size, the best compression is not worth its time. */
+/** For files above this size, the best compression takes too long. */
 const LARGE_BYTES = 1_000_000
 const LARGE_QUALITY = 9
 

@@ -13,7 +13,7 @@ import type { Unpaid } from './unpaid'
 const MAX_CREDENTIAL_CHARS = 256
 const BEARER = /^bearer +(\S+) *$/i
 
-/** Headers for a key besides `authorization`, of all formats' clients. */
+/** Headers other than `authorization` in which the clients of any format send a key. */
 export const KEY_HEADERS: readonly string[] = [...FORMATS.values()].flatMap(({ recognition }) => recognition.keyHeaders)
 
 type AuthDeps = { identify: Identify; unpaid: Unpaid }
@@ -21,7 +21,7 @@ type AuthDeps = { identify: Identify; unpaid: Unpaid }
 /**
  * The payer of a request's API key. Throws `invalid_credentials` (401) if the key is missing, malformed (without a look-up) or unknown,
  * `invalid_request` (400) for two different keys, and `overloaded` (503) if no look-up is possible now; `rate_limited` (429) instead of a
- * 401 after too many of those.
+ * 401 after too many 401s.
  */
 export function authenticate({ identify, unpaid }: AuthDeps, request: Request): Soon<Payer> {
   const credential = credentialOf(unpaid, request)
@@ -53,7 +53,7 @@ function unknownKey(credential: string): GatewayError {
   return new GatewayError('invalid_credentials', `This is ${words} and calls no models. Use an API key.`, { code })
 }
 
-/** The request's key. A request without a well-formed key counts for its address, as one of an unknown caller. */
+/** The request's key. A request without a well-formed key counts for its address, like a request with an unknown key. */
 function credentialOf(unpaid: Unpaid, request: Request): string {
   try {
     return readCredential(request)

@@ -1,4 +1,4 @@
-/** Reads the bodies of requests within limits of bytes, and JSON within limits of values too. */
+/** Reads the bodies of requests within a limit of bytes. JSON bodies have a limit of values in addition. */
 import { GatewayError } from '@/chat/error'
 import { countFields, isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { rememberNumbers, rememberNumbersInTurns, TURN_CHARS } from '@/lib/json-source/as-written'
@@ -25,9 +25,9 @@ export type BodyReading = {
   share?: Partial<BodyShare> | undefined
 }
 
-/** One body's shares of common resources; each may refuse the body. */
+/** One body's shares of memory and parsing time. Each method may refuse the body. */
 type BodyShare = {
-  /** Called once the headers are valid and awaited before reading; gets 0 if no length is announced. */
+  /** Called when the headers are valid. Awaited before the body is read. Gets 0 if no length is announced. */
   enter(announcedBytes: number): Promise<void> | undefined
   /** Called for each piece of a body of unannounced length. */
   grow(bytes: number): void
@@ -87,7 +87,7 @@ export async function readJsonBody(
   return body
 }
 
-/** Reads a body of this content type, at most `maxBytes`. Throws like {@link readJsonBody}. */
+/** Reads a body of the content type `type`, at most `maxBytes`. Throws like {@link readJsonBody}. */
 export async function readBytes(
   request: Request,
   maxBytes: number,

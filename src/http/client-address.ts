@@ -9,7 +9,7 @@ export function rememberPeer(request: Request, peer: string): void {
   peers.set(request, peer)
 }
 
-/** The client's address. Each of `trustedHops` proxies appends one address to X-Forwarded-For, so it is that many from the right. */
+/** The client's address. Each of `trustedHops` proxies appends one address to X-Forwarded-For. The first of these is the client's. */
 export function clientAddress(request: Request, trustedHops: number): string {
   const peer = peers.get(request) ?? peerOf(request) ?? UNKNOWN
   if (trustedHops === 0) return peer
@@ -19,10 +19,10 @@ export function clientAddress(request: Request, trustedHops: number): string {
   return ADDRESS.test(address) ? address : peer
 }
 
-/** The client's address, computed only for keys with address lists. */
+/** A request's client address, computed only for keys with address lists. */
 export type From = { readonly clientAddress: string }
 
-/** The client's address of `request`. */
+/** The address that `request` came from, computed when it is read. */
 export function sentFrom({ trustedProxyHops }: { trustedProxyHops: number }, request: Request): From {
   return {
     get clientAddress(): string {

@@ -44,12 +44,12 @@ export type HttpDeps = ChatDeps &
     managementKeys: Pick<ManagementKeys, 'identify'>
     reports: Reports
     generations: Generations
-    /** The usage that the key may read; a management key (without `keyId`) reads all of it. */
+    /** The usage that the key may read; a management key (without `keyId`) reads the usage of the whole account. */
     usageReport(asker: Pick<Payer, 'accountId'> & Partial<Payer>, query: ReportQuery): Promise<UsageReport>
     feedback: Feedback
     storedResponses: StoredResponses
     batches: Batches
-    /** The batches and files that a key may read: the same as for the member who owns the key. */
+    /** The batches and files that a key may read: those that its owner, a member, may read. */
     batchScope(payer: Payer): Promise<Scope>
     batchTurns: BatchTurns
     signatures: { forget(accountId: string, callIds: readonly string[]): Promise<void> }
@@ -59,7 +59,7 @@ export type HttpDeps = ChatDeps &
     trustedProxyHops: number
     maxBodyBytes: number
     maxJsonDepth: number
-    /** The server's address in the docs; undefined: the request's own. */
+    /** The server's address shown in the docs; undefined: the address that the docs were requested from. */
     publicUrl: string | undefined
     /** The operator's own name, logo, colour and links. */
     brand: SiteBrand

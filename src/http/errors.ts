@@ -41,7 +41,7 @@ function ownError(
   return own && isWhole ? { status: own.status, body: { ...body, error: { ...ours, ...own.error } } } : undefined
 }
 
-/** Turns Elysia's validation error of a request into ours, with field and expected value. Invalid responses are our own fault. */
+/** Turns Elysia's validation error of a request into ours, with field and expected value. Invalid responses stay internal errors. */
 export function meaningOf(error: unknown): unknown {
   if (error instanceof ParseError) {
     return error.cause instanceof GatewayError
@@ -64,7 +64,7 @@ export function noSuchField(field: string): GatewayError {
   return invalidRequest(`${name}: there is no such field here.`, name)
 }
 
-/** Limits the caller's own field name. */
+/** Maximum characters of the caller's field name in an error. */
 const MAX_NAME_CHARS = 100
 
 function fieldAt(path: string): string {

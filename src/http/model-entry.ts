@@ -203,7 +203,7 @@ export function modelEntry(sold: Model | Tier, { service }: Catalog, formats: Fo
 
 function pricingOf({ pricing, targets }: Model): ModelEntry['pricing'] {
   const { base } = pricing
-  // Only tiers that can be requested.
+  // Only service tiers that a target accepts.
   const tiers = [...(pricing.serviceTiers ?? [])]
     .filter(([name]) => targets.some(({ serviceTiers }) => serviceTiers?.has(name)))
     .map(([name, list]) => [name, listOf(list)] as const)

@@ -1,4 +1,4 @@
-/** Bodies of the model lists, made from the catalogue: a common one, and one for each format with its own. */
+/** Bodies of the model lists, made from the catalogue: a common list, and one for each format that defines its own. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { Catalog, Model, Tier } from '@/catalog/types'
 import { GatewayError, invalidRequest } from '@/chat/error'
@@ -11,7 +11,7 @@ import { NO_SNIFFING, OPEN_TO_PAGES } from './pages'
 
 type Formats = ReadonlyMap<FormatName, Format>
 
-/** The common list, with the additional field of each format with its own list. */
+/** The schema of the common list, plus one list field for each format that defines its own. */
 export function modelListSchema(formats: Iterable<Format>): TSchema {
   const own = Array.from(formats).flatMap(({ name, modelListing }) => {
     if (!modelListing) return []
@@ -61,7 +61,7 @@ export const FILTERS: readonly Parameter[] = [
   },
 ]
 
-/** A name that can be requested: its entry in the common list, and the data for lists in other forms. */
+/** A name that can be requested: its entry in the common list, and its data for the lists in formats' own forms. */
 type Listed = { entry: ModelEntry; listed: ListedModel }
 
 /** The model list, and each entry by id or alias, as JSON texts. */
@@ -106,7 +106,7 @@ function commonBodies(sold: readonly Listed[], formats: Formats): ModelBodies {
   return bodiesOf(sold, write, ({ entry, listed }) => ({ ...own(listed), ...entry }))
 }
 
-/** The list for clients of one format, if they identify themselves. */
+/** The list in a format's own form, for clients that identify themselves as clients of that format. */
 export function ownModelBodies(catalog: Catalog, formats: Formats, { field, encodeModel }: ModelListing): ModelBodies {
   const write = (chosen: readonly Listed[]) =>
     JSON.stringify({ [field]: chosen.map(({ listed }) => encodeModel(listed)) })

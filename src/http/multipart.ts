@@ -95,7 +95,7 @@ function put(object: JsonObject, [first = '', ...rest]: readonly string[], value
   }
 }
 
-/** Sets a field even if its name is one that objects inherit. */
+/** Sets a field even if its name is inherited by objects, such as `__proto__`. */
 function define(object: JsonObject, field: string, value: JsonValue): void {
   Object.defineProperty(object, field, { value, enumerable: true, configurable: true, writable: true })
 }

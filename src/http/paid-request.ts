@@ -1,4 +1,4 @@
-/** One paid request, from its arrival to the end of its answer. Its fields are set as facts become known. It reports its own end. */
+/** One paid request, from its arrival to the end of its answer. Its fields are set when the values become known. */
 import type { ModelKind } from '@/catalog/types'
 import { knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
@@ -21,9 +21,9 @@ import { allowSilence, endSilence } from './silence'
 
 export type PaidEndpoint = {
   format: Format
-  /** Its path, in the primary spelling. */
+  /** The endpoint's path, as documented. */
   route: string
-  /** Finds the payer, if not by an API key in the request. */
+  /** Finds the payer if the request is not paid by an API key in it. */
   payerOf?: (request: Request) => Promise<Payer>
   /** The most JSON values in a body, if not the limit for conversations. */
   maxJsonValues?: number
@@ -36,7 +36,7 @@ export type PaidEndpoint = {
 /** A request that is one line of a batch: its id, and callbacks for its end. */
 export type BatchLine = Pick<Once, 'onSettled'> & {
   requestId: string
-  /** Returns whether the line ends with this error. Otherwise it is tried again, and the refusal counts nowhere. */
+  /** Returns whether the line ends with this error. Otherwise the line is tried again, and the error is neither logged nor counted. */
   onRefused(error: unknown): boolean
 }
 
@@ -97,12 +97,12 @@ export abstract class PaidRequest {
     }
   }
 
-  /** Whether it is a line of a batch, which has the model's price for batches. */
+  /** Whether the request is a line of a batch: it has the model's batch price. */
   get isBatch(): boolean {
     return this.endpoint.batchLine !== undefined
   }
 
-  /** Answers and charges the request once. `once` decides when nobody waits any more, and is called at the end. */
+  /** Answers and charges the request once. The signal of `once` fires when nobody waits any more. `once` is told the end. */
   answerOnce(once: Once, claimant: Parameters<typeof digestOf>[0]): void {
     this.once = once
     this.signal = once.signal
@@ -119,7 +119,7 @@ export abstract class PaidRequest {
     this.ignoredTags = said.ignored
   }
 
-  /** Records the end user named in the body. */
+  /** Records a hash of the end user's id from the body. */
   nameEndUser(name: string): void {
     const endUser = this.deps.hashEndUser(this.payer.accountId, name)
     if (endUser !== undefined) this.labels = { ...this.labels, endUser }
@@ -131,21 +131,21 @@ export abstract class PaidRequest {
     this.line.stream = isStream
   }
 
-  /** Called at the end of the answer, when the client's whole content is known. */
+  /** Called at the end of the answer, when all content for the client is known. */
   onEnd(): void {
     endSilence(this.arrived)
     this.share?.end()
     this.deps.tracing?.ended(this.requestId)
   }
 
-  /** Called when there is no answer, after the client got the error. */
+  /** Called if a stream was begun but no answer came, after the client got the error in the stream. */
   onLateFailure(error: unknown): void {
     this.refusal(error, true)
     this.once?.failed()
     this.observed?.('refused', { kind: 'free' })
   }
 
-  /** The caller's response if there is no answer. */
+  /** The error response that the caller gets if there is no answer. */
   refusal(error: unknown, isLate = false): Response {
     const { deps, arrived, line, share, format, requestId } = this
     const { payer, requestedModel: model } = line

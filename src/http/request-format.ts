@@ -6,14 +6,14 @@ import type { JsonObject } from '@/lib/json'
 
 type Formats = ReadonlyMap<FormatName, Format>
 
-/** The format assumed if a request could be of any. */
+/** The format assumed if nothing identifies a request's format. */
 export function defaultFormat(formats: Formats): Format {
   const [first] = formats.values()
   assert(first, 'there is a format')
   return first
 }
 
-/** The format of a request's errors. For shared or unknown paths, headers of only one format's clients decide. */
+/** The format of a request's errors. For shared or unknown paths, headers that only one format's clients send decide. */
 export function formatOfRequest(formats: Formats, path: string, headers: Headers): Format {
   const all = [...formats.values()]
   const owner = all.find(({ recognition }) => recognition.isOwnPath(path))
@@ -25,7 +25,7 @@ export function formatOfHeaders(formats: readonly Format[], headers: Headers): F
   return formats.find(({ recognition }) => recognition.headers.some((name) => headers.has(name)))
 }
 
-/** The format of this body. */
+/** The format of a body, by its fields and its request's headers. */
 export function formatOfBody(formats: Formats, body: JsonObject, headers: Headers): Format {
   const owner = formats.values().find(({ recognition }) => recognition.isOwnBody(body, headers))
   return owner ?? defaultFormat(formats)

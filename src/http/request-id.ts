@@ -1,6 +1,6 @@
 /** The id of a request: in response headers, log, ledger and usage record. */
 
-/** `req_` and a UUID version 7 in 32 hexadecimal characters; ascending ids are cheap in Postgres. Also the hold's and record's id. */
+/** `req_` and a UUID version 7 in 32 hexadecimal characters; ascending ids are cheap in Postgres. Hold and record have the same id. */
 export function newRequestId(): string {
   return `req_${Bun.randomUUIDv7('buffer').toString('hex')}`
 }

@@ -26,7 +26,7 @@ export function knowCaller(request: Request): void {
   hosts.get(request)?.timeout(request, KNOWN_IDLE_SECONDS)
 }
 
-/** The peer address of its connection; undefined if that is closed, or there is none. */
+/** The peer address of the request's connection; undefined if the connection is closed, or there is none. */
 export function peerOf(request: Request): string | undefined {
   return hosts.get(request)?.requestIP?.(request)?.address
 }

@@ -34,7 +34,7 @@ export interface Unpaid {
 
 type UnpaidDeps = Asking<'refusalOf' | 'readBalance'> & {
   clock: Clock
-  /** From the catalogue: the free limit is never below the paid one. */
+  /** The catalogue's default limits. Free requests per minute are never fewer than paid ones. */
   limits: Pick<DefaultLimits, 'requestsPerMinute'>
   trustedProxyHops: number
 }
@@ -44,11 +44,11 @@ const STRANGERS_PER_MINUTE = 300
 /** For this time after a refusal, a key's status is checked before its body is read. */
 const SUSPICION_MS = 60_000
 const MAX_SUSPECTS = 10_000
-/** Seconds for which further large bodies get the same refusal. */
+/** Seconds for which the next large bodies get the same refusal, without asking the ledger. */
 const REPEATED_SECONDS = 1
 /** A body is large from this size: reading it takes longer than asking the ledger. */
 export const LARGE_BYTES = 256 * 1024
-/** The minimum per account of free answers, and per key of refusals, so that one key doesn't use up the others' share. */
+/** The minimum of free answers for each account, and of refusals for each key: one key doesn't use up the share of others. */
 const { perAccount: MIN_FREE_PER_MINUTE } = SHARED.freeAnswers
 
 /** Creates the limits for requests without payment. */
@@ -116,7 +116,7 @@ export function createUnpaid(deps: UnpaidDeps): Unpaid {
   }
 }
 
-/** Whether the error is only for this key. Lack of credit is: its text may contain figures that only some members may see. */
+/** Whether the error applies only to this key. Lack of credit does: its text may contain figures that only some members may see. */
 function isOfKey({ kind, options: { details } }: GatewayError): boolean {
   return kind === 'invalid_credentials' || kind === 'insufficient_credit' || details?.of === 'key'
 }

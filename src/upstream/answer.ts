@@ -20,7 +20,7 @@ export type UpstreamBody =
 
 type Failed = { kind: 'failed'; failure: UpstreamFailure }
 
-/** Maximum announced length of a body that one native call reads. That is much cheaper than a reader. */
+/** Maximum announced length of a body that is read with one native call. This is much cheaper than reading in pieces. */
 const MAX_NATIVE_READ_BYTES = 1024 * 1024
 
 /** An answer that has begun with a success status. */
@@ -64,7 +64,7 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     }
   }
 
-  /** Sends the rest of the body, then any error, to `sink`, as fast as its output is read. If that stops, {@link read} goes on. */
+  /** Sends the remaining body, then any error, to `sink`, as fast as its output is read. If that stops, {@link read} takes over. */
   pipeThrough(sink: UpstreamSink): ReadableStream<Uint8Array> {
     this.reader?.releaseLock()
     this.reader = undefined
@@ -77,7 +77,7 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     return pipe.readable
   }
 
-  // Called by the pipe.
+  // The pipe calls the following methods.
 
   start(end: PipeEnd): Promise<void> | undefined {
     return this.sink?.start(end)
@@ -129,7 +129,7 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     return { ...withoutSent(failure, this.sent), ...requestIdIn(this.response.headers) }
   }
 
-  /** From now on, a disconnect of the client does not end the call. Its reader decides. */
+  /** From now on, a disconnect of the client does not end the call. The reader of the answer decides. */
   outliveClient(): void {
     this.deadline.outliveClient()
   }

@@ -18,7 +18,7 @@ export class CallDeadline implements Timed {
   private hasBegun = false
   private tellOvertime: ((failure: UpstreamFailure) => void) | undefined
 
-  /** Starts now. When the client disconnects, `readingOn` gets a function to end the call, and the call continues. */
+  /** Starts the time limits. With `readingOn`, the call continues after a disconnect; `readingOn` gets a function that ends it. */
   constructor(
     private readonly limits: Timeouts,
     private readonly client: AbortSignal,
@@ -78,7 +78,7 @@ export class CallDeadline implements Timed {
     this.controller.abort()
   }
 
-  /** Ends the call: as no longer wanted, or because of a time limit. */
+  /** Ends the call: because of the time limit `phase`, or because its result is not needed. */
   end(phase?: TimeoutPhase): void {
     if (phase) this.fire(phase)
     else this.abort()

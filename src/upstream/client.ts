@@ -29,10 +29,10 @@ export type UpstreamCall = {
   readingOn?: WithoutClient | undefined
   /** Headers for tracing. The provider's own headers override them. */
   traceHeaders?: Record<string, string> | undefined
-  /** Headers for this call that replace the usual ones, such as the caller's protocol headers for a provider with the caller's format. */
+  /** Headers that replace the usual ones, such as the caller's protocol headers if the provider has the caller's format. */
   protocol?: Record<string, string> | undefined
   handle?: CallHandle
-  /** Gets two differing counts, see `readAnswer` of a dialect. */
+  /** Called if a cloud reports two different token counts, see `readAnswer` of a dialect. */
   doubted?: ((counts: CountsInDoubt) => void) | undefined
 }
 
@@ -130,7 +130,7 @@ function ownError(json: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(error) && textOf(error.message) ? error : undefined
 }
 
-/** Reads at most `limit` bytes of a body and drops the rest. If the body breaks off, returns the bytes so far. */
+/** Reads at most `limit` bytes of a body and drops the rest. If the connection breaks, returns the bytes that arrived. */
 export async function readBounded(response: Response, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0

@@ -18,10 +18,10 @@ export type UpstreamFailure = (
   | { kind: 'broken'; detail: string }
 ) & { requestId?: string }
 
-/** Which of a provider's timeouts ended a call; `silence` is set by routing, if another target might answer. */
+/** The timeout that ended a call. Routing sets `silence`: the target was silent, and another one might answer. */
 export type TimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total' | 'silence'
 
-/** The caller's error. If the caller has the provider's format (`isOwn`), it has the provider's text. Refused credentials are our fault. */
+/** The caller's error. If the caller has the provider's format (`isOwn`), the error has its text. Refused credentials are our fault. */
 export function toGatewayError(failure: UpstreamFailure, provider: Provider, isOwn: boolean): GatewayError {
   const known = {
     cause: describeFailure(failure, provider),
@@ -78,7 +78,7 @@ const JUDGEMENTS: ReadonlyMap<ProviderErrorReason, ErrorKind> = new Map([
   ['request', 'invalid_request'],
 ])
 
-/** A provider's refusal in its exact text, which clients of its format parse; undefined for other errors. */
+/** A refusal with the provider's exact text, which clients of its format parse; undefined for errors that are no refusal. */
 function inOwnWords(
   { reason, status, message, own }: ProviderError,
   provider: Provider,
@@ -177,7 +177,7 @@ function namesOf(before: string, after = '') {
   return { limit: `${before}-limit${after}`, left: `${before}-remaining${after}`, reset: `${before}-reset${after}` }
 }
 
-/** The `retry-after` time. For a 429, also what is left of each limit; without a `retry-after`, the reset time of a used-up limit. */
+/** The `retry-after` time. For a 429, also whether a limit is used up, whose reset time replaces a missing `retry-after`. */
 export function limitsIn(headers: Headers, status: number): Pick<ProviderError, 'retryAfterSeconds' | 'left'> {
   const asked = retryAfter(headers)
   if (status !== 429) return asked === undefined ? {} : { retryAfterSeconds: asked }

@@ -87,7 +87,7 @@ function countOf(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined
 }
 
-/** A moment in Unix seconds or as text, after 1970. */
+/** Unix seconds of a time after 1970, given as seconds or as text. */
 function secondsOf(value: JsonValue | undefined): number | undefined {
   const seconds = typeof value === 'string' ? Math.floor(Date.parse(value) / 1000) : value
   return countOf(Number.isFinite(seconds) ? seconds : undefined)

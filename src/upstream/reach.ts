@@ -3,7 +3,7 @@ import { withDeadline } from '@/lib/deadline'
 import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 
 interface ReachTest {
-  /** Ends the call after `connectMs` if no connection to `baseUrl`'s address is accepted; refusals fail by themselves. */
+  /** Ends the call after `connectMs` if no connection to `baseUrl`'s address is accepted; a refused connection fails by itself. */
   watch(baseUrl: string, connectMs: number, call: { end(phase: 'connect'): void }): ReachWatch
 }
 
@@ -22,8 +22,8 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:':
 
 /**
  * Tests whether a provider's address is reachable while a call is silent. The HTTP client doesn't report its connection, and a call may
- * wait minutes for its first byte. So a call to an address without recent contact gets a parallel TCP connection. Unless that is accepted
- * within the connect timeout, packets are probably lost. One for all calls of a process. `monotonic` returns milliseconds.
+ * wait minutes for its first byte. So a call to an address without recent contact gets a parallel TCP connection. If that is not accepted
+ * within the connect timeout, packets are probably lost. One test serves all calls of a process. `monotonic` returns milliseconds.
  */
 export function createReachTest(monotonic: () => number): ReachTest {
   const addresses = new Map<string, Address>()

@@ -7,7 +7,7 @@ type Waiting = { signal: AbortSignal; handle?: CallHandle }
 
 const CREDENTIALS_STATUSES: ReadonlySet<number> = new Set([401, 403])
 
-/** Sends a call with a credential from `authorizer`. If the provider refuses it, sends once more with a new one: nothing was charged. */
+/** Sends a call with a credential from `authorizer`. If that is refused, sends it again with a new one: a refused call is free. */
 export async function sendAuthorized<Answer extends { kind: 'answer' }>(
   authorizer: Authorizer,
   call: OutgoingCall,

@@ -8,7 +8,7 @@ export function noteLeftOut(logger: Logger, requestId: string, fields: readonly 
   if (fields.length > 0) logger.info('request_fields_left_out', { requestId, fields: showFields(fields) })
 }
 
-/** Logs that the cloud's counts differ from those in the answer. The charge uses the counts in the answer. */
+/** Logs that the cloud's token counts differ from those in the answer. The charge uses those in the answer. */
 export function noteDoubts(logger: Logger, requestId: string, provider: string) {
   return (counts: CountsInDoubt) => logger.warn('provider_counts_differ', { requestId, provider, ...counts })
 }

@@ -1,4 +1,4 @@
-/** One attempt at one target, up to the commit point. Until then, faults are values, so that another target can be tried. */
+/** One attempt at one target, up to the commit point. Until then, faults are returned, not thrown: another target can follow. */
 import { toolAllowance, untakenTools } from '@/catalog/tool-allowance'
 import type { Model, Target } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
@@ -33,13 +33,13 @@ type AttemptInput = {
   attempt: OpenAttempt<StartedAnswer>
   request: ChatRequest
   providerFormat: Format
-  /** Betas that the target has refused, by the caller's names. */
+  /** Beta features that the target has refused, under the names that the caller sent. */
   refusedBetas?: ReadonlySet<string>
 }
 
 /**
- * An answer to relay. `abandoned`: the client disconnected, or another attempt was faster, although the upstream may have been working. A
- * stream or a complete answer may also come after the client has disconnected, if it must still be charged.
+ * The result of a call. `abandoned`: the client disconnected, or another attempt was faster. The upstream may have worked on it. If
+ * the client disconnected but must still pay, the result is nevertheless the stream or the complete answer.
  */
 export type StartedAnswer =
   | CompleteAnswer
@@ -47,7 +47,8 @@ export type StartedAnswer =
   | { kind: 'abandoned'; hasSent: boolean; isUnreached?: true }
 
 /**
- * Calls the permit's target. If it refuses foreign reasoning or a beta, it is called once more without them, at no cost. Ends the attempt.
+ * Calls the permit's target and ends the attempt. If the target refuses another account's reasoning or a beta feature, it is called again
+ * without this part. The refused call is free.
  */
 export async function attemptTarget(
   deps: AttemptDeps,
@@ -178,7 +179,7 @@ function callOf(logger: Logger, input: AttemptInput, bodyText: string): Upstream
   }
 }
 
-/** Ends a call whose result is no longer needed, and returns its result. */
+/** Ends a call that is no longer needed. Returns `abandoned`, and whether the provider was never reached. */
 function abandon(answer: Awaited<ReturnType<typeof callUpstream>>): StartedAnswer {
   if (answer.kind === 'answer') answer.abort()
   else if (answer.failure.kind === 'unreachable' && answer.failure.isUnheard)
@@ -186,7 +187,7 @@ function abandon(answer: Awaited<ReturnType<typeof callUpstream>>): StartedAnswe
   return { kind: 'abandoned', hasSent: false }
 }
 
-/** The answer, or `abandoned` if the client disconnected or another attempt won. Its cost may still be charged. */
+/** The answer, or `abandoned` if the client disconnected or another attempt won. The call's cost may still be charged. */
 function stillWanted({ call, attempt }: AttemptInput, answer: UpstreamAnswer, result: Result): Result {
   if (!attempt.isDropped) {
     if (result.kind === 'complete' || !attempt.isGivenUp(call.signal)) return result
@@ -206,12 +207,12 @@ function readStream(input: AttemptInput, answer: UpstreamAnswer): Promise<Result
   const { call, attempt, providerFormat, request } = input
   const source = openStreamSource(answer, providerFormat)
   if (!request.stream) return readFolded(input, source)
-  // An answer that has started must be paid for, so it may have to be read to its end.
+  // We must pay for an answer that has started, so it may have to be read to its end for its usage.
   if (attempt.permit.planned.target.provider.onDisconnect.kind !== 'abort') source.outliveClient()
   return awaitContent(source, call.format !== providerFormat, call.signal)
 }
 
-/** Folds the stream of a provider that streams although the request did not. */
+/** Folds a stream into one complete answer, if the provider streams although we did not ask for a stream. */
 async function readFolded({ call, attempt, providerFormat }: AttemptInput, source: StreamSource): Promise<Result> {
   const result = await foldStream(source, MAX_ANSWER_BYTES, attempt.charge.meter)
   if (result.kind === 'failed') return result
@@ -281,7 +282,7 @@ function encodeBody(logger: Logger, input: AttemptInput, body: JsonObject): Json
   }
 }
 
-/** The body in the target's dialect. `own` is the caller's body. */
+/** The body `written` in the target's dialect. `own` is the caller's body. */
 function enveloped(logger: Logger, input: AttemptInput, own: JsonObject, written: JsonObject): JsonObject {
   const { attempt, call, providerFormat } = input
   const { provider, family } = attempt.permit.planned.target

@@ -17,7 +17,7 @@ export type CommittedStream = {
 
 type Committed = CommittedStream | { kind: 'failed'; failure: UpstreamFailure }
 
-/** Maximum characters held back before the first content, in case an error follows a 200. Beyond it, the answer is sent to the client. */
+/** Maximum characters held back before the first content, in case an error follows status 200. If there are more, they are sent. */
 const MAX_HELD_CHARS = 256 * 1024
 /** Characters counted for each held item, in addition to its text. */
 const CHARS_PER_ITEM = 64
@@ -26,7 +26,7 @@ const MAX_HELD_AS_SENT = 64
 
 /**
  * Reads until there is content, the buffer is full, or `signal` fires because the client is gone. If the answer `isTranslated`, an empty
- * answer with the finish reason error or unknown is a failure, since only its own format could express it.
+ * answer with the finish reason `error` or `unknown` is a failure, since the client's format can't express it.
  */
 export async function awaitContent(
   source: StreamSource,
@@ -89,7 +89,7 @@ function endedWithoutContent(
   return { kind: 'stream', source, held, pending: Promise.resolve({ kind: 'done', events }) }
 }
 
-/** An error event in a stream that began with 200, if no part of the answer precedes the event. */
+/** The failure if a stream with status 200 begins with an error event instead of content. */
 function findError(events: readonly ChatEvent[], isTranslated: boolean): UpstreamFailure | undefined {
   for (const event of events) {
     if (event.type === 'finish' && isNoAnswer(event.finish, isTranslated)) return emptyFailure(event.finish)
@@ -99,13 +99,13 @@ function findError(events: readonly ChatEvent[], isTranslated: boolean): Upstrea
   return undefined
 }
 
-/** The failure of a stream that contains only a terminator, which is no answer. */
+/** The failure of a stream that contains nothing but a terminator. */
 export const NOTHING_SAID: UpstreamFailure = {
   kind: 'malformed',
   detail: 'the stream ended without content and without a finish reason',
 }
 
-/** Whether the event alone is content for the client. An answer's finish is content too. */
+/** Whether the event is content for the client: output of the model, or the provider's finish reason. */
 export function isContent(event: ChatEvent): boolean {
   switch (event.type) {
     case 'text-delta':

@@ -2,9 +2,9 @@
 import type { Provider } from '@/catalog/types'
 import { SHARED } from '@/limits/shared-resources'
 
-/** Counts the calls that are read on, per provider and account. */
+/** Counts the calls that continue without their client, per provider and account. */
 export interface DrainSlots {
-  /** Takes one of `limit` slots and returns a function that frees it; undefined if no slot, or none of the account's share, is free. */
+  /** Takes one of `limit` slots. Returns a function that frees it; undefined if all slots, or the account's share of them, are taken. */
   take(provider: string, accountId: string, limit: number): (() => void) | undefined
 }
 
@@ -29,12 +29,12 @@ export function createDrainSlots(): DrainSlots {
   }
 }
 
-/** The process's list of calls to end when it stops. */
+/** Calls in progress, which are interrupted when the process stops. */
 export type Streams = { add(interrupt: () => void): () => void }
 
 type ReadingDeps = { drains: DrainSlots; streams: Streams }
 
-/** Prepares to read on an account's call to a provider; undefined if the provider's policy forbids it. */
+/** Prepares a call to continue after its client disconnects; undefined if the provider's policy forbids it. */
 export function readingOnOf(deps: ReadingDeps, accountId: string, provider: Provider): ReadingOn | undefined {
   const { onDisconnect } = provider
   return onDisconnect.kind === 'abort' ? undefined : new ReadingOn(deps, accountId, provider.name, onDisconnect)

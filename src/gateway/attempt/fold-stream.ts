@@ -11,8 +11,8 @@ type FoldedStream = { kind: 'folded'; response: ChatResponse } | { kind: 'failed
 
 /**
  * Reads a stream to its end for a client that requested JSON. Nothing is delivered before it is complete, so any fault can still lead to
- * another target. Reads `source` up to its terminator. More than `maxChars` is malformed. The meter gets each event, because a client that
- * disconnects pays for the text so far.
+ * another target. Reads `source` up to its terminator. A stream of more than `maxChars` is malformed. The meter gets each event, because a
+ * client that disconnects pays for the text so far.
  */
 export async function foldStream(source: StreamSource, maxChars: number, meter: Meter): Promise<FoldedStream> {
   const folder = createFolder()

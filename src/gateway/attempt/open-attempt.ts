@@ -8,10 +8,10 @@ import type { CallHandle } from '@/upstream/call-deadline'
 import type { TimeoutPhase } from '@/upstream/failure'
 import type { ReadingOn } from './drain-slots'
 
-/** The result of an attempt without an answer: the caller's error if no other target answers, and the fault for the failover. */
+/** An attempt without an answer. `error` is for the caller if no other target answers; `failed` is the fault, for the failover. */
 export type Failed = { error: GatewayError; failed: FailedAttempt }
 
-/** An answer that may have to be ended. */
+/** A started answer; `source`, if any, can end its call. */
 export type Answer = { kind: string; source?: { abort(): void } }
 
 /** Its methods are called with the result of each attempt that was not dropped. */
@@ -36,7 +36,7 @@ export class OpenAttempt<Started extends Answer> implements CallHandle {
   deadline: CallHandle['deadline'] = undefined
   /** Lets the call continue after the client disconnects; undefined if the call must end then. */
   readingOn: ReadingOn | undefined = undefined
-  /** Fields of the caller's body that the target was not sent. */
+  /** Fields of the caller's body that were not sent to the target. */
   leftOut: readonly string[] = []
   /** The time at which the attempt began, or last showed progress. */
   sinceMs: number
@@ -55,7 +55,7 @@ export class OpenAttempt<Started extends Answer> implements CallHandle {
     return this.state === 'dropped'
   }
 
-  /** The answer has begun. */
+  /** Tells the permit and the listener that the answer has begun. */
   begin(started: Started): void {
     this.permit.began()
     this.listener?.began()

@@ -60,7 +60,7 @@ type Asked = Pick<OpenCharge, 'tools' | 'writesForHour' | 'serviceTier' | 'meter
 /** How often to check whether an attempt has been silent for too long. */
 const LOOK_MS = 250
 
-/** Calls targets until one answers. Rejects with the first target's error if none does. */
+/** Calls targets until one answers. Rejects if none does, with the error of the first target. */
 export function raceAttempts<Started extends Answer>(entry: Entry<Started>): Promise<Winner<Started>> {
   const race = new RunningRace(entry)
   race.goOn(undefined)
@@ -80,7 +80,7 @@ class RunningRace<Started extends Answer> implements Judge<Started>, Timed {
     this.startedMs = entry.deps.clock.monotonic()
   }
 
-  /** Opens an attempt, whose cost is charged from now on, even if this process dies. */
+  /** Opens an attempt. From now on its cost is charged, even if this process dies. */
   open(permit: Permit, { request, meter, tools, writesForHour, serviceTier, listener }: Asked): OpenAttempt<Started> {
     const { call, hold, deps } = this.entry
     const { planned, number: attempts } = permit
@@ -195,7 +195,7 @@ function keepRenewed(charge: OpenCharge, clock: Clock): void {
   charge.hold.onRenewal(() => progressOf(charge, clock))
 }
 
-/** Adds the likely cost of a losing call to the winner's record, since the losing call has none. */
+/** Adds the likely cost of a losing call to the winner's record, since a losing call has no record. */
 function bearCost(winner: OpenCharge, other: OpenCharge, metrics: RaceDeps['metrics']): void {
   const cost = costThrownAway(other)
   metrics.thrownAway(other.facts.provider, 'outrun', cost)

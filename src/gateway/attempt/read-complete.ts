@@ -6,7 +6,7 @@ import { rememberNumbers } from '@/lib/json-source/as-written'
 import type { UpstreamBody } from '@/upstream/answer'
 import type { UpstreamFailure } from '@/upstream/failure'
 
-/** `raw` is the provider's own text; undefined if a stream was folded. */
+/** `raw` is the provider's own JSON; undefined if the answer was put together from a stream. */
 export type CompleteAnswer = {
   kind: 'complete'
   response: ChatResponse
@@ -29,7 +29,7 @@ export function decodeComplete(body: UpstreamBody, format: Format, isTranslated:
   if (isTranslated) rememberNumbers(json, text)
   const response = format.decodeResponse(json)
   if (response && isJsonObject(json)) return completeAnswer(response, { text, json }, isTranslated)
-  // As in streams, some services send the status before they detect an error.
+  // Some services send status 200 before they detect an error, as in streams.
   if (isJsonObject(json) && (isJsonObject(json.error) || json.type === 'error')) {
     return { kind: 'failed', failure: { kind: 'refused', error: format.decodeError(undefined, json) } }
   }
@@ -39,12 +39,12 @@ export function decodeComplete(body: UpstreamBody, format: Format, isTranslated:
 /** Finish reasons that mean a failure if there is no content: an error, or an unknown value. */
 const NO_ANSWER: ReadonlySet<FinishKind> = new Set(['error', 'unknown'])
 
-/** Whether an empty answer that `isTranslated` counts as a failure, by its finish reason. */
+/** Whether an empty answer counts as a failure: if it `isTranslated` and its finish reason is not a normal one. */
 export function isNoAnswer(finish: FinishReason, isTranslated: boolean): boolean {
   return isTranslated && NO_ANSWER.has(finish.kind)
 }
 
-/** The answer, unless it is empty for a reason that the translation can't express. */
+/** The complete answer; a failure if it is empty for a reason that the client's format can't express. */
 export function completeAnswer(
   response: ChatResponse,
   raw: { text: string; json: JsonObject } | undefined,
@@ -58,7 +58,7 @@ export function completeAnswer(
   return { kind: 'complete', response, raw }
 }
 
-/** The failure of an empty answer. In another format than its own it would look like a successful empty answer. */
+/** The failure of an empty answer. After translation, it would look like a success without content. */
 export function emptyFailure(finish: FinishReason): UpstreamFailure {
   return { kind: 'malformed', detail: `empty answer, finished with ${finish.raw ?? finish.kind}` }
 }

@@ -1,7 +1,7 @@
 /**
- * Reads repeated stream events without parsing. Most events differ from the event before only in text, padding and counts. If two
- * consecutive decoded events do, later events are recognised by the fixed text around these values, and the decoder reads their counts.
- * Any other event is decoded, and the next two are compared again.
+ * Reads repeated stream events without parsing. Most events differ from the event before only in text, padding and counts. If
+ * this is so for two decoded events in a row, later ones are recognised by the fixed text around these values. Their counts are still read.
+ * An event that doesn't match is decoded; the next two are compared again.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { RunningFields, StreamDecoder, TextPiece } from '@/formats/format'
@@ -20,10 +20,10 @@ import {
 
 export type StreamItem = { sse: SseEvent; json: JsonValue | undefined; events: ChatEvent[] }
 
-/** Events that differ from an earlier one only in their values. */
+/** Repeats of the event `like`: they differ from it only in their values. */
 export type Repeats = { like: RepeatedItem; pieces: RepeatedPiece[] }
 
-/** One repeat: its values in order, its text, and the events for its counts. */
+/** One repeat: the values of its slots in order, its text, and the usage events for its counts. */
 export type RepeatedPiece = { text: string; values: readonly string[]; usage: readonly ChatEvent[] }
 
 /** The latest decoded event, its variable values (`textAt` is the text's index), and the fixed text around them. */
@@ -111,12 +111,12 @@ export function slotsOf({ slots }: RepeatedItem, { values }: RepeatedPiece): Tem
   return slots.map((slot, index) => ({ ...slot, value: values[index] ?? '' }))
 }
 
-/** A whole batch in the form of decoded events. */
+/** All events of a batch in decoded form: its repeats, then its items. */
 export function itemsOf({ items, repeats }: { items: StreamItem[]; repeats?: Repeats | undefined }): StreamItem[] {
   return repeats ? [...repeats.pieces.map((piece) => itemOf(repeats.like, piece)), ...items] : items
 }
 
-/** The pattern of an item; undefined if its block ends in CR, since the block may be incomplete. */
+/** The event with slots for the values that change, to recognise its repeats. Undefined if it ends in CR and may be incomplete. */
 function repeatedItem(item: StreamItem, running: RunningFields | undefined): RepeatedItem | undefined {
   const [event, more, another] = item.events
   if (another || (event?.type !== 'text-delta' && event?.type !== 'reasoning-delta')) return undefined

@@ -25,15 +25,15 @@ export type BatchSink = Pick<PipeSink<unknown>, 'start' | 'cancel'> & {
 export interface StreamSource {
   /** The next batch. One call at a time. Nothing follows `done` or `failed`. */
   next(): Promise<StreamBatch>
-  /** Sends all further batches to `sink` as its output is read. If its reader stops, {@link next} continues with the rest. */
+  /** Sends all further batches to `sink`, as fast as its output is read. If that stops, {@link next} returns the remaining batches. */
   pipeThrough(sink: BatchSink): ReadableStream<Uint8Array>
   hasSent(): boolean
   /** Whether the provider has sent its finish reason: only its last events are missing. */
   isFinished(): boolean
-  /** From now on, a client's disconnect does not end the upstream; the reader decides. */
+  /** From now on, a client's disconnect does not end the upstream call; this stream's reader decides when it ends. */
   outliveClient(): void
   onOvertime(listener: (failure: UpstreamFailure) => void): void
-  /** `failure` in a form that may be logged and sent. */
+  /** `failure` with the provider's request id and without secrets, so that it can be logged and sent. */
   named(failure: UpstreamFailure): UpstreamFailure
   abort(): void
 }

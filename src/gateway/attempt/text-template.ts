@@ -17,7 +17,7 @@ const NEXT_LINE = 0x85
 const LINE_SEPARATOR = 0x2028
 const PARAGRAPH_SEPARATOR = 0x2029
 
-/** The template of `text` around `slots`, in order. Undefined if ambiguous: escapes, or a string equal to a value or slot name. */
+/** The template of `text` around `slots`, in order. Undefined if a value's place is unclear: it occurs twice, or there are escapes. */
 export function templateAround(text: string, slots: readonly TemplateSlot[]): TextTemplate | undefined {
   if (text.includes('\\')) return undefined
   const literals: string[] = []

@@ -1,4 +1,4 @@
-/** The billing matrix: cost and rule by a request's ending and meter. docs/BILLING.md has a row for each rule. Pure. */
+/** Decides a request's cost and billing rule from its ending and its meter. docs/BILLING.md has a row for each rule. No side effects. */
 import { requestCost } from '@/catalog/price'
 import type { PriceList, ToolPrice } from '@/catalog/types'
 import { tokensWithin, unitsWithin, withFee } from '@/catalog/unit-prices'
@@ -69,7 +69,7 @@ export function claimedUsage(reading: MeterReading, estimatedInput: number): Usa
   return partialUsage(reading, estimatedInput)
 }
 
-/** Adds the tokens of pictures if they have a price and the provider states none: an estimate, or all output except the text. */
+/** Adds picture tokens if pictures have a price and the provider reports no such tokens: an estimate, or all output except text. */
 export function withPictures(usage: Usage, reading: MeterReading, { lines }: PriceList): Usage {
   const { pictures, countedOutput } = reading
   if (!pictures || !lines || tokensOf(usage.units, 'output_image') > 0) return usage
@@ -79,7 +79,7 @@ export function withPictures(usage: Usage, reading: MeterReading, { lines }: Pri
   return withUnits({ ...usage, output }, usage.units, [{ billable: 'output_image', unit: 'token', count }])
 }
 
-/** The meter's reading for an answer without output: only the input, by our own count. */
+/** The meter's reading reduced to our own count of the input, for a charge without output. */
 function onlyAsked({ countedInput, countedUnits }: MeterReading): MeterReading {
   const silence = { usage: null, isUsageStale: false, countedOutput: 0, hasOutput: false, finish: undefined }
   return { ...silence, ...(countedInput !== undefined && { countedInput }), ...(countedUnits && { countedUnits }) }
@@ -106,7 +106,7 @@ function chooseRule(ending: Exclude<Ending, 'refused'>, hasUsage: boolean): Bill
   }
 }
 
-/** The usage if there is no final one. Providers of `messages` report the input first; output is at least our count of the relayed text. */
+/** The usage if the final one is missing. Providers of `messages` report input first; output is at least our count of the relayed text. */
 function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
   if (!reading.usage) {
     const uncached = reading.countedInput ?? estimatedInput
@@ -115,7 +115,7 @@ function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
   return { ...reading.usage, output: Math.max(reading.usage.output, reading.countedOutput) }
 }
 
-/** Limits usage to the bounds; within them, returns the same object. Confirmed `output` beyond them is charged as far as the hold pays. */
+/** Limits usage to the hold's bounds; usage within them is returned as is. Confirmed `output` above them is charged if the hold pays it. */
 function boundUsage(stated: Usage, output: number, pricing: PriceList, { amount, bounds }: Covered): Usage {
   const { outputTokens: most } = bounds
   const claimed = pricing.lines ? unitsWithin(stated, pricing.lines, bounds.units) : stated
@@ -142,7 +142,7 @@ function mostPaid(usage: Usage, pricing: PriceList, amount: Nano, low: number, h
   return least
 }
 
-/** The usage within the bounds. The most expensive classes are cut first, in the customer's favour. */
+/** The usage within the bounds. The most expensive kinds of tokens are cut first, in the customer's favour. */
 function clampUsage(usage: Usage, bounds: Bounds): Usage {
   let room = bounds.inputTokens
   function take(tokens: number): number {
@@ -173,8 +173,8 @@ export function beyondLimit(outputBound: number): number {
 }
 
 /**
- * The output to charge for `claimed` tokens. `counted` is our count of the relayed text, or undefined. `isStated`: the claim is the
- * provider's final one. Output beyond the limit is charged as far as our count confirms it; hidden reasoning beyond the limit is not.
+ * The output to charge for `claimed` tokens. `counted` is our count of the relayed text, or undefined. `isStated`: `claimed` is
+ * the provider's final figure. Output beyond the limit is charged as far as our count confirms it; hidden reasoning beyond it is not.
  */
 function confirmedOutput(
   claimed: number,
@@ -186,7 +186,7 @@ function confirmedOutput(
   return claimed <= counted * AGREEMENT_FACTOR ? claimed : counted
 }
 
-/** Adds the tools' cost, unless the provider has not answered. Uses that the rest of the hold can't pay are free (`clamped`). */
+/** Adds the tools' cost, unless the provider has not answered. Uses that the remaining hold can't pay are free (`clamped`). */
 export function chargeTools(
   charge: Charge,
   terms: readonly ToolTerms[],

@@ -8,7 +8,7 @@ const PATIENCE_MS = 2_000
 
 let queue: Promise<unknown> = Promise.resolve()
 
-/** The tokens of the text; undefined if counting took too long, so that an estimate is used. */
+/** The number of tokens in the texts; undefined if counting took too long. The caller then uses an estimate. */
 export function countOutput({ texts, unkeptTokens }: Said): Promise<number | undefined> {
   let isOver = false
   async function count(): Promise<number | undefined> {

@@ -1,4 +1,4 @@
-/** Keeps the text of an answer by block, to count it if the provider reports no usage. */
+/** Keeps the text of an answer by block. Its tokens are counted if the provider reports no usage. */
 
 /** The texts, and the estimated tokens of text that was not kept. */
 export type Said = { texts: readonly string[]; unkeptTokens: number }

@@ -11,12 +11,12 @@ import type { AnswerListener } from '@/telemetry/tracing'
 import { KeptText, type Said } from './kept-text'
 
 export type MeterReading = {
-  /** The provider's latest usage; null before any. */
+  /** The latest usage that the provider reported; null before the first. */
   usage: Usage | null
   isUsageStale: boolean
   /** Input tokens by our own count, if there is one. */
   countedInput?: number
-  /** Units charged if the provider states no usage. */
+  /** Units (such as pictures or seconds) charged if the provider states no usage. */
   countedUnits?: readonly UnitCount[]
   /** Output tokens, estimated from the text relayed so far. */
   countedOutput: number
@@ -27,7 +27,7 @@ export type MeterReading = {
   unknownUsage?: readonly string[]
   statedCost?: Nano
   serviceTier?: string
-  /** Whether cache writes in `usage` were assigned to the requested class, because the provider did not report it. */
+  /** Whether cache writes in `usage` were assigned to the requested lifetime, because the provider did not report theirs. */
   isReclassified?: true
   /** Uses of provider-run tools, as reported so far. */
   toolUses?: ToolUses
@@ -37,14 +37,14 @@ export type MeterReading = {
   finish: FinishKind | undefined
   /** Pictures in the answer so far; missing if there are none. */
   pictures?: number
-  /** The provider's own value of the finish reason, if no table lists that value. */
+  /** The provider's finish reason, if our tables don't list it. */
   unlistedFinish?: string
 }
 
-/** An answer is stopped when its estimate exceeds its limit by this factor, since an estimate can be far too high. */
+/** An answer is stopped when our estimate of its tokens exceeds its limit by this factor, since the estimate can be far too high. */
 const RUNAWAY_FACTOR = 8
 const RUNAWAY_SLACK_TOKENS = 2_000
-/** After a count, the next one follows when the answer may have grown by this share of the remaining tokens, and by at least this many. */
+/** The next count follows when the answer has grown by about this share of the tokens left to its limit, and by at least this many. */
 const RECOUNT_SHARE = 0.5
 const MIN_RECOUNT_TOKENS = 50
 
@@ -68,7 +68,7 @@ export class Meter {
   private sawEnd = false
   private deliveredMs: number | null = null
 
-  /** The answer's limit is `outputBound` tokens over all choices; `listener`, if any, gets each event. */
+  /** The answer's limit is `outputBound` tokens for all choices together; `listener`, if any, gets each event. */
   constructor(
     outputBound: number,
     private readonly listener?: AnswerListener,
@@ -202,14 +202,14 @@ export class Meter {
     return this.guess.tokens > this.suspectAt
   }
 
-  /** Records a count (undefined if it failed), and sets how much may follow, up to `limit`, before the next count. */
+  /** Records a token count (undefined if it failed), and sets how far the answer may grow towards `limit` before the next count. */
   noteCount(counted: number | undefined, limit: number): void {
     const guessed = this.guess.tokens
     const room = counted === undefined ? guessed : (limit - counted) * (guessed / counted)
     this.suspectAt = guessed + Math.max(MIN_RECOUNT_TOKENS, room * RECOUNT_SHARE)
   }
 
-  /** Whether the provider has written so far beyond its limit that it will not stop by itself. */
+  /** Whether the answer is so far above its limit that the provider will not stop by itself. */
   isRunaway(): boolean {
     return this.guess.tokens > this.runawayAt
   }

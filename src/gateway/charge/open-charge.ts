@@ -25,7 +25,7 @@ export type OpenCharge = {
   serviceTier?: string | undefined
   /** Whether the operator bears the cost of a service tier without a price. */
   bearsTiers: boolean
-  /** Our cost; undefined if the catalogue has none. */
+  /** The prices that we pay; undefined if the catalogue has none. */
   cost?: Pricing | undefined
   /** Whether the request caches something for an hour, which the provider's usage may not show. */
   writesForHour: boolean
@@ -42,7 +42,7 @@ export type OpenCharge = {
   countedInput?: number | undefined
   /** Units charged if the provider states no usage; undefined for conversations and embeddings. */
   countedUnits?: readonly UnitCount[]
-  /** Called with the number of written tokens of a complete answer. */
+  /** Called with the number of output tokens of a complete answer. */
   permit: { wrote(tokens: number): void }
   /** Called with the ending and the charge, before the last bytes of a successful answer are sent. */
   onSettled?: ((ending: Ending, charge: Charge) => void) | undefined
@@ -51,11 +51,11 @@ export type OpenCharge = {
   facts: PlannedFacts
   /** When the request arrived, by the monotonic clock. */
   arrivedMonotonicMs: number
-  /** Called at the answer's end; only set for the few answers that tiers observe. */
+  /** Called at the answer's end. Only set for the few answers from which tiers learn. */
   onObservedEnd?: ((end: AnswerEnd) => void) | undefined
 }
 
-/** The charge if this process died now. */
+/** The charge to record in case this process dies now. */
 export function progressOf(open: OpenCharge, clock: Clock): Progress {
   const reading = readingOf(open)
   const charge = chargeAt(open, reading, 'disconnected')
@@ -64,7 +64,7 @@ export function progressOf(open: OpenCharge, clock: Clock): Progress {
   return { cost: charge.cost, facts }
 }
 
-/** The meter's reading. If cache writes are reported as one sum and the request asked for one-hour writes, they count as such. */
+/** The meter's reading. If cache writes are reported as one sum and the request asked for an hour, all count as one-hour writes. */
 export function readingOf(open: OpenCharge): MeterReading {
   const { meter, writesForHour, counted, countedInput, countedUnits, isUnreached } = open
   const reading = meter.reading()
@@ -87,7 +87,7 @@ export function readingOf(open: OpenCharge): MeterReading {
   return { ...reading, usage: { ...usage, cacheWrite5m: 0, cacheWrite1h: usage.cacheWrite5m }, isReclassified: true }
 }
 
-/** Whether the answer was served in a tier without a price, whose cost the operator does not bear. */
+/** Whether the answer's service tier has no price, and the operator does not bear the tier's cost. */
 function isTierUnpriced({ pricing, bearsTiers }: OpenCharge, { serviceTier }: MeterReading): boolean {
   return serviceTier !== undefined && !bearsTiers && !listOfTier(pricing, serviceTier)
 }
@@ -99,7 +99,7 @@ export function chargeAt(open: OpenCharge, reading: MeterReading, ending: Ending
   return tools ? chargeTools(charge, tools, reading.toolUses, hold.size.amount) : charge
 }
 
-/** The price list for the answer: that of the tier it reports, or else of the requested tier. */
+/** The price list for the answer: of the service tier that it reports, or else of the requested one. */
 export function pricesOf({ pricing, serviceTier: asked, hold }: OpenCharge, reading: MeterReading): PriceList {
   if (!pricing.serviceTiers) return pricing
   const tiers = { asked, answered: reading.serviceTier }
@@ -115,7 +115,7 @@ export function billOf(open: OpenCharge, reading: MeterReading, charge: Charge):
   return { ...bill, outrun, ...(providerCost !== undefined && { providerCost: nano(providerCost + outrun.cost) }) }
 }
 
-/** Our cost of a call that was started and abandoned, for its usage so far: at least the input by our own count. */
+/** Our cost of an abandoned call, from its usage so far: at least the cost of the input by our own count. */
 export function costThrownAway(open: OpenCharge): Nano | undefined {
   const reading = readingOf(open)
   const { hold, tools } = open
@@ -123,7 +123,7 @@ export function costThrownAway(open: OpenCharge): Nano | undefined {
   return providerBill(reading, charge, costList(open, reading), hold.size, tools).providerCost
 }
 
-/** Our cost in the tier that the answer reports, or else in the requested one; undefined if the catalogue has none. */
+/** The prices that we pay in the service tier that the answer reports, or else in the requested one; undefined if unknown. */
 function costList({ cost, serviceTier }: OpenCharge, reading: MeterReading): PriceList | undefined {
   return cost && listOfTier(cost, reading.serviceTier ?? serviceTier)
 }
@@ -188,7 +188,7 @@ export function factsOf(
 
 const MAX_ID_CHARS = 128
 
-/** The provider's own id of an answer in the client's format, which the client also gets. */
+/** The provider's id of the answer, if the client gets it: both use the same format, and the id is short. */
 function passedId({ clientFormat, providerFormat }: PlannedFacts, meter: Meter): string | undefined {
   const { id } = meter.answeredAs()
   return clientFormat === providerFormat && id !== '' && id.length <= MAX_ID_CHARS ? id : undefined

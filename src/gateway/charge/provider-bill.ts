@@ -57,14 +57,14 @@ function plausible(cost: number | undefined): Nano | undefined {
   return cost !== undefined && cost <= MAX_PROVIDER_COST ? nano(cost) : undefined
 }
 
-/** The provider's count and ours, if suspiciously different. Output with hidden reasoning or early usage is not compared. */
+/** The provider's count and ours, if suspiciously different. Output with hidden reasoning or without a final usage is not compared. */
 function differingCounts(
   usage: Usage,
   { countedOutput, isUsageStale }: MeterReading,
   localInput: number,
   { isClamped, hasTools }: { isClamped: boolean; hasTools: boolean },
 ): DifferingCounts | undefined {
-  // The sum of exact counts may be larger than an exact number.
+  // Each count is a safe integer, but their sum may not be.
   const providerInput = Math.min(inputTokens(usage), Number.MAX_SAFE_INTEGER)
   const inputGap = hasTools ? undefined : gapOf(providerInput, providerInput, localInput, INPUT_SLACK_TOKENS)
   const outputGap = isUsageStale

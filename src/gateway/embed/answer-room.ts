@@ -14,7 +14,7 @@ type Asked = Pick<EmbeddingRequest, 'dimensions' | 'inputs'>
 
 /** The number of dimensions of most models' vectors. */
 const USUAL_DIMENSIONS = 1_536
-/** Memory per number, in base64 or parsed. Decimal text takes three times as much, but is written in pieces, or for few vectors. */
+/** Memory per number, in base64 or parsed. Decimal text takes three times as much, but is only written in pieces or for few vectors. */
 const BYTES_PER_NUMBER = 8
 /** Answers below this size are not counted: the process has enough memory for all of them. */
 const SMALL_BYTES = 256 * 1024

@@ -64,7 +64,7 @@ type AnsweredCalls = Map<Target, EmbeddingAnswer[]>
 
 type EmbeddingAttempt = { call: EmbeddingRequestCall; attempt: OpenAttempt<Embedded>; embeddings: ProviderEmbeddings }
 
-/** Requests all inputs' vectors from a target, call after call; answered inputs are not requested again. Never rejects. */
+/** Requests the vectors of all inputs from a target in several calls. Answered inputs are not requested again. Never rejects. */
 async function attemptEmbedding(
   deps: Pick<AttemptDeps, 'logger'> & { clock: Clock },
   { call, attempt, embeddings }: EmbeddingAttempt,
@@ -133,7 +133,7 @@ async function askOnce(
   if (answer.kind === 'failed') return answer.failure
   const read = await answer.readAll(MAX_ANSWER_BYTES)
   if (read.kind === 'failed') return answer.named(read.failure)
-  // The list of vectors stays unparsed only if it is the whole answer in the caller's format and encoding.
+  // The list of vectors is only left unparsed if it is the whole answer, in the caller's format and encoding.
   const isWhole = isOwn && end - start === request.inputs.length
   const written = isWhole && encoding === request.encoding ? encoding : undefined
   // A small request may have an answer of many megabytes, whose decoding must wait its turn.

@@ -46,6 +46,6 @@ export type EmbeddingRequestCall = {
   idempotencyKey?: string | undefined
   /** Labels by which the account groups its usage; undefined if the caller sent none. */
   labels?: RequestLabels | undefined
-  /** Whether it is a line of a batch, which has the model's price for batches. */
+  /** Whether the request is a line of a batch: it has the model's batch price. */
   readonly isBatch?: boolean
 }

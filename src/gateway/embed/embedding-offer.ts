@@ -1,4 +1,4 @@
-/** Turns an embeddings request into an offer to the ledger: the maximum cost of its inputs, or a smaller one after counting them. */
+/** Turns an embeddings request into an offer to the ledger: the maximum cost of its inputs, or less after counting their tokens. */
 import { atBatchPrice } from '@/catalog/batch-price'
 import { boundOfInputs, countedBoundOfInputs } from '@/catalog/embedding-size'
 import { inputCost, worstCaseCost } from '@/catalog/price'
@@ -23,7 +23,7 @@ export class EmbeddingOffer implements Offer {
     const { plan, allowed } = this
     const size = sizeOf(plan, await countedBoundOfInputs(plan.sizes, plan.model, accountId))
     if (size.amount >= this.size.amount) return undefined
-    // A close estimate: higher counts of the provider are accepted as far as the hold pays for them.
+    // This size is a close estimate. If the provider counts more, its count is accepted as far as the hold pays for it.
     const beyond = { inputTokens: this.size.bounds.inputTokens, cost: size.amount }
     return new EmbeddingOffer(plan, allowed, { ...size, bounds: { ...size.bounds, beyond } }, true)
   }

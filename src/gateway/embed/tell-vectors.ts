@@ -16,11 +16,11 @@ import type { EmbeddingDeps, EmbeddingRequestCall } from './embedding-call'
 import type { EmbeddingOffer } from './embedding-offer'
 import { responseBody } from './response-body'
 
-/** All vectors by call; if the client disconnected or another attempt won, those received so far. */
+/** The answers of all calls to the target; if the client disconnected or another attempt won, the answers so far. */
 export type Embedded = {
   kind: 'embedded' | 'abandoned'
   answers: readonly EmbeddingAnswer[]
-  /** Number of answered inputs; if there are none, of requested inputs. */
+  /** Number of answered inputs; if none was answered, number of requested inputs. */
   inputs: number
   isUnreached?: true
 }

@@ -5,9 +5,9 @@ import type { Payer, Refusal, ReserveOutcome } from '@/ledger/outcomes'
 import { nanoToUsd } from '@/lib/money'
 import type { HoldSize } from './hold-size'
 
-/** `retry-after` if other open requests hold the credit: they have probably ended by then. */
+/** `retry-after` if other open requests hold the credit. They have probably ended after this time. */
 const TRANSIENT_RETRY_SECONDS = 2
-/** `retry-after` if the store takes no requests. Its state is checked every second, but a person must repair a full store. */
+/** `retry-after` if the store takes no requests. Its state is checked every second, but only a person can repair a full store. */
 const CLOSED_RETRY_SECONDS = 5
 
 /** Whether the payer's member may see the account's balance; false if unknown. Never rejects. */
@@ -63,7 +63,7 @@ function inactive(status: Extract<Refusal, { kind: 'key_inactive' }>['status']):
   return status === 'replaced' ? 'This API key was replaced by a newer one.' : `This API key is ${status}.`
 }
 
-/** The error while the ledger's store takes no new requests, so that open ones can settle. */
+/** The error while the store takes no new requests. It still takes the settlements of open requests. */
 export function storeClosed(): GatewayError {
   return new GatewayError('overloaded', 'The service cannot accept requests at the moment. Try again.', {
     code: 'ledger_unavailable',
@@ -130,7 +130,7 @@ const WINDOW_BUDGET: Record<BudgetWindow, string> = {
   total: 'total budget',
 }
 
-/** A key may see figures of its own and its member's budgets. If an account's budget is used up, the key sees only this fact. */
+/** A key may see the figures of its own budgets and its member's. If an account's budget is used up, the key sees only that. */
 function overScopeBudget(
   outcome: Extract<ReserveOutcome, { kind: 'over_budget' }>,
   fileTokens: number | undefined,

@@ -19,7 +19,7 @@ export interface Renewable {
   renewal(): Renewal
 }
 
-/** Interval of the checks, and the time until a new hold's progress is first recorded. */
+/** Interval of the checks for holds to renew. A new hold's progress is first recorded within this time. */
 const TICK_MS = 1_000
 /** Interval of renewals of one hold. At least three fit within its lifetime, so that some may fail. */
 const RENEW_EVERY_MS = 5_000

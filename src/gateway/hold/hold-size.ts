@@ -13,7 +13,7 @@ import { assert } from '@/lib/assert'
 import { MAX_NANO, type Nano, nano, ZERO_NANO } from '@/lib/money'
 import type { Plan, PlannedTarget } from '@/routing/plan/plan'
 
-/** The usage that a hold covers. `beyond`: the provider's input above a close estimate is accepted up to this many tokens and this cost. */
+/** The usage that a hold covers. `beyond`: if `inputTokens` is a close estimate, more input is accepted up to this size and cost. */
 export type Bounds = {
   inputTokens: number
   outputTokens: number
@@ -31,7 +31,7 @@ export type HoldSize = {
   rateTokens: number
   /** Our estimate of the input tokens, for answers without usage. */
   estimatedInput: number
-  /** The part of the input that is reserved for files. */
+  /** Input tokens that are reserved for files. */
   fileTokens?: number
 }
 
@@ -40,7 +40,7 @@ const MIN_LOWERED_CAP = 256
 
 type Sized = { request: ChatRequest; prompt: Prompt; plan: Pick<Plan, 'models' | 'targets'> }
 
-/** A first, cheap size: one token per byte of input. Throws `invalid_request` for content without a price at these models. */
+/** A first size, quick to compute: one token per input byte. Throws `invalid_request` for content without a price at these models. */
 export function quickSize(sized: Sized, bodyBytes: number): HoldSize {
   const { request, prompt, plan } = sized
   refuseUnpriceable(request, plan.targets.map(targetOf))
@@ -71,13 +71,13 @@ function boundWithTools(tools: readonly ServerTool[], { targets }: Sized['plan']
   return inputWithTools(tools, own, bound, model.contextLength)
 }
 
-/** The most that the request's tools cost, at the most expensive target. */
+/** The maximum cost of the request's tools, at the most expensive target. */
 function toolsCost({ request: { serverTools }, plan: { targets } }: Sized): Nano {
   if (!serverTools) return ZERO_NANO
   return dearestTools(serverTools, targets.map(targetOf))
 }
 
-/** A closer size, for when the balance can't pay `quick`: an exact count times the safety factor. `quick` if parts can't be counted. */
+/** A smaller size, if the balance can't pay `quick`: our token count times a safety factor. Returns `quick` if parts can't be counted. */
 export async function exactSize(sized: Sized, quick: HoldSize, accountId = ''): Promise<HoldSize> {
   const { request, prompt } = sized
   if (request.nativeOnly?.length || request.hostedHistory?.length) return quick
@@ -123,13 +123,13 @@ function withRoomBeyond(size: HoldSize, inputTokens: number): HoldSize {
   return { ...size, bounds: { ...size.bounds, beyond: { inputTokens, cost: size.amount } } }
 }
 
-/** The most tokens of sounds and pictures that have a price of their own at the model; undefined if none has, as at most models. */
+/** Maximum tokens of sounds and pictures, if the model has separate prices for them; undefined for most models, which have none. */
 function mostParts({ prompt }: Sized, { pricing, contextLength }: Model, output: number): UnitCount[] | undefined {
   if (!pricing.lines) return undefined
   const media = mediaBound(prompt, contextLength)
   const countOf = (billable: UnitCount['billable']) => {
     if (!isInput(billable)) return output
-    // A picture has no sound; other files may contain both.
+    // A picture has no sound; files of other kinds may contain both.
     return billable === 'input_audio' && !prompt.hasFiles ? 0 : media
   }
   return pricing.lines
@@ -137,7 +137,7 @@ function mostParts({ prompt }: Sized, { pricing, contextLength }: Model, output:
     .map(({ billable, unit }) => ({ billable, unit, count: countOf(billable) }))
 }
 
-/** The larger of both counts of each kind of unit. */
+/** For each kind of unit, the larger one of both counts. */
 function largerOf(known: readonly UnitCount[] = [], parts: readonly UnitCount[]): UnitCount[] {
   const larger = parts.map((part) => {
     const other = known.find((one) => isSameUnit(one, part))

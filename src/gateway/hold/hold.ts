@@ -89,7 +89,7 @@ function beginTraced(tracing: Tracing, { requestId, line }: Holder, negotiation:
   return beginning
 }
 
-/** Credit reserved for one request. Only the first `settle` or `release` has an effect; both wait for the ledger, but not for long. */
+/** Credit reserved for one request. Only the first `settle` or `release` has an effect; both wait for the ledger, at most a second. */
 class OpenHold implements Renewable {
   renewAtMs = 0
   private progress: (() => Progress) | undefined
@@ -101,7 +101,7 @@ class OpenHold implements Renewable {
     private readonly payer: Payer,
     private readonly holdId: string,
     readonly size: HoldSize,
-    /** The rest of the key's rate limits after the reserve. */
+    /** The remaining part of the key's rate limits after the reserve. */
     readonly limits: RateLimits,
   ) {}
 
@@ -128,7 +128,7 @@ class OpenHold implements Renewable {
     }
   }
 
-  /** Settles the hold; a disconnect is free if fewer than `freePerHour` were. Resolves to the outcome, if the store has answered. */
+  /** Settles the hold; the first `freePerHour` disconnects of an account in an hour are free. Resolves to the outcome, if known. */
   settle(charge: Due, facts: RequestFacts, freePerHour?: number): Promise<SettleOutcome | undefined> {
     this.ending ??= this.end(charge, facts, freePerHour)
     return this.ending
@@ -179,7 +179,7 @@ function reserve(
   return ledger.reserve({ accountId, keyId, memberId, secret, from, holdId, amount, inputCost, tokens, ttlMs, allowed })
 }
 
-/** Releases a hold by its id once the store is back: its reserve may have succeeded although the answer was lost. */
+/** Releases a hold by its id when the store is back: the reserve may have succeeded although its reply was lost. */
 function takeBack({ settler }: HoldDeps, { payer, requestId: holdId }: Holder, cause: unknown): GatewayError {
   const { accountId, keyId, memberId } = payer
   void settler.resolve({ kind: 'release', accountId, keyId, memberId, holdId })

@@ -103,7 +103,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Parses a file's lines. The last one may be incomplete; after a power loss, others too. */
+/** Parses a file's lines. The last line may be incomplete; after a power loss, any line. */
 export function readSettlements(text: string): { settlements: Settlement[]; unreadable: number } {
   const lines = text.split('\n').filter((line) => line !== '')
   const settlements = lines.flatMap((line) => readSettlement(line) ?? [])

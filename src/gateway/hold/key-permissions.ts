@@ -8,7 +8,7 @@ export interface KeyPermissions {
   note(keyId: string, allowed: Allowed): void
 }
 
-/** Maximum remembered keys. For another key with restrictions, the first request is planned twice. */
+/** Maximum remembered keys. If a key is not remembered and has restrictions, its first request is planned twice. */
 const CAPACITY = 20_000
 
 export function createKeyPermissions(): KeyPermissions {

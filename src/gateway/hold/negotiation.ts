@@ -1,4 +1,4 @@
-/** Offers to the ledger for a request. After a refusal it makes smaller ones: with counted tokens, or a lower output limit. */
+/** Makes offers to the ledger for a request. After a refusal, the next offer is smaller: with counted tokens, or a lower output limit. */
 import { atBatchPrice } from '@/catalog/batch-price'
 import { measurePrompt, type Prompt } from '@/catalog/estimate'
 import type { ChatRequest } from '@/chat/request'
@@ -28,7 +28,7 @@ export class ChatOffer implements Offer {
     readonly allowed: Allowed,
     /** The output limit that the balance can pay, if the caller set none and the model's own is too expensive. */
     readonly loweredCap: number | undefined = undefined,
-    /** Whether its size comes from an exact count. */
+    /** Whether `size` comes from an exact token count. */
     private readonly isCounted = false,
   ) {}
 

@@ -1,4 +1,4 @@
-/** The facts of a request from its plan on, including the record for a process that dies. */
+/** The facts of a request once it is planned. They are also recorded in case the process dies. */
 import { termsText } from '@/catalog/data-terms'
 import type { DataRule } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
@@ -17,7 +17,7 @@ export type ArrivedRequest = {
   requestId: string
   payer: Payer
   format: Format
-  /** The request, dropped once its answer flows: a stream may live for an hour and would keep the request in memory. */
+  /** The request. It is dropped when its answer begins: a stream may live for an hour and would keep the request in memory. */
   asked: Asked | undefined
   /** When the request arrived, by the wall clock. */
   arrivedAtMs: number
@@ -25,7 +25,7 @@ export type ArrivedRequest = {
   idempotencyKey?: string | undefined
   /** Labels by which the account groups its usage; undefined if the caller sent none. */
   labels?: RequestLabels | undefined
-  /** Whether it is a line of a batch, which has the model's price for batches. */
+  /** Whether the request is a line of a batch: it has the model's batch price. */
   readonly isBatch?: boolean
 }
 

@@ -16,8 +16,8 @@ import { openJournalFile, readSettlements, type WrittenFile } from './journal-fi
 
 export interface SettlementJournal {
   /**
-   * Adds a settlement to the lines written at the end of this turn of the event loop. Returns the file that has it if the file is sound
-   * after the next {@link flush}; undefined if no file takes it. Never throws.
+   * Adds a settlement to the lines written at the end of this turn of the event loop. Returns the file; if that is
+   * sound after the next {@link flush}, it has the settlement. Returns undefined if no file takes it. Never throws.
    */
   add(settlement: Settlement): Pick<WrittenFile, 'isSound'> | undefined
   /** Writes the added lines to system memory, which survives this process; synced {@link SYNC_MS} later. Never throws. */
@@ -35,7 +35,7 @@ export interface OpenJournal extends SettlementJournal, BackgroundWorker {
   isSound(): boolean
 }
 
-/** The journal of a gateway without a journal: it stores nothing. */
+/** A journal that stores nothing, for gateways without a journal folder. */
 export const NO_JOURNAL: SettlementJournal = {
   add: () => undefined,
   flush: () => undefined,
@@ -47,13 +47,13 @@ type JournalOptions = Pick<Parameters<typeof openJournalFile>[0], 'syncData'> & 
   ledger: Pick<Ledger, 'bookedHolds'>
   clock: Clock
   logger: Logger
-  /** The largest total size of this process's files. */
+  /** Maximum size of all files of this process together. */
   maxBytes?: number
   /** Milliseconds for which a file is written; also the pause between two checks of the files. */
   fileMs?: number
 }
 
-/** Pause between two syncs, each of which includes all lines written meanwhile. */
+/** Pause between two syncs to disk. A sync includes all lines written since the last one. */
 const SYNC_MS = 50
 const FILE_MS = 5_000
 /** Maximum size of the files: enough for minutes of a busy gateway without Postgres. By then Redis has saved the charges to disk. */
@@ -200,7 +200,7 @@ class FolderJournal implements OpenJournal {
     const nowMs = this.options.clock.monotonic()
     if (this.current && nowMs - this.current.openedMs >= this.fileMs) this.endCurrent()
     this.giveUpOldest()
-    // After this time our own flusher has reported nearly all records. Postgres is asked for records of other flushers.
+    // After this time, this process's flusher has reported nearly all of its records. Records of other flushers are looked up in Postgres.
     const ripe = this.files.filter(({ openedMs }) => nowMs - openedMs >= 2 * this.fileMs)
     const holdIds = ripe.flatMap(({ waiting }) => [...waiting])
     if (holdIds.length > 0) for (const holdId of await this.options.ledger.bookedHolds(holdIds)) this.forget(holdId)

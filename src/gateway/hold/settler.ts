@@ -4,7 +4,7 @@
  * have lost them. Repeats are harmless. The journal covers machines that lose gateway and store together.
  *
  * An answer doesn't wait for the ledger's reply. It ends once its settlement is in the journal and written to the ledger's connection. Then
- * a crash of either process loses nothing, and Redis runs later commands of this gateway after it.
+ * a crash of gateway or Redis loses nothing, and Redis runs this gateway's later commands after the settlement.
  */
 import type { Ledger } from '@/ledger/ledger'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
@@ -27,7 +27,7 @@ export interface Settler {
    * outcome after {@link PATIENCE_MS}. Never rejects.
    */
   resolve(resolution: Resolution): Promise<SettleOutcome | undefined>
-  /** Call it when a store is connected again: it sends missing settlements and possibly lost ones. */
+  /** Call it when the store is connected again: it sends settlements that were not acknowledged or may be lost. */
   storeReturned(): void
   /** Sends settlements of a dead process, unless they are in Postgres. */
   resend(settlements: readonly Settlement[]): void
@@ -41,11 +41,11 @@ const PATIENCE_MS = 1_000
 const FIRST_RETRY_MS = 100
 const MAX_RETRY_MS = 5_000
 /**
- * Settlements acknowledged within this time before a break are sent again after it. A store that syncs every second loses up to two seconds
- * in a power loss; a new primary lacks unreplicated writes.
+ * Settlements acknowledged within this time before the store went away are sent again when it is back. A store that syncs every second
+ * loses up to two seconds in a power loss; a new primary lacks unreplicated writes.
  */
 const KEEP_MS = 5_000
-/** The most acknowledged settlements that are kept, to limit memory. Beyond it, the oldest are forgotten. */
+/** Maximum acknowledged settlements kept in memory. If there are more, the oldest are forgotten. */
 const MAX_KEPT = 50_000
 
 const BY_FORCE = { force: true } as const
@@ -87,7 +87,7 @@ export function createSettler(
           if (outcome && !(isRepeat && outcome.kind === 'already_settled')) note(outcome, resolution)
           // If the account is unknown, the settlement may be another installation's, whose journal is in the same folder.
           if (outcome?.kind === 'already_released') journal.forget(idOf(resolution))
-          // If it was already settled, but not by our own call with a lost answer, the earlier settlement stays.
+          // If another call settled the hold before, its settlement counts, and ours is not kept.
           if (isAgain || outcome?.kind !== 'already_settled') keep(resolution, outcome)
         }
         if (failures > 0) logger.info('settlement_acknowledged', { holdId: idOf(resolution), failures })

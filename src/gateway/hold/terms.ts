@@ -1,5 +1,6 @@
 /**
- * Negotiates a hold: first by the key's remembered permissions, again if these have changed, and with a smaller offer if credit is too low.
+ * Negotiates a hold for a request. The first offer uses the remembered permissions of the key. If these have changed, or credit is too low,
+ * another offer follows.
  */
 
 import { type Allowed, allowedText, EVERYTHING, parseAllowed } from '@/ledger/allowed'
@@ -12,12 +13,12 @@ import type { PlannedTarget } from '@/routing/plan/plan'
 import type { HoldSize } from './hold-size'
 import type { KeyPermissions } from './key-permissions'
 
-/** An offer to the ledger. The accepted one has the terms of the request. */
+/** An offer to the ledger. The accepted offer decides how the request runs. */
 export type Offer = {
   readonly size: HoldSize
   readonly allowed: Allowed
   readonly plan: { targets: readonly PlannedTarget[] }
-  /** The next smaller offer after a refusal; undefined if there is none. Counting takes the account's turn in the queue. */
+  /** The next smaller offer after a refusal; undefined if there is none. Counting tokens waits for the account's turn in the queue. */
   shrink(available: Nano, accountId: string): Promise<Offer | undefined>
 }
 
@@ -29,7 +30,7 @@ export type Refusal = Extract<
 
 export type TermsDeps = { ledger: Pick<Ledger, 'readKey'>; permissions: KeyPermissions }
 
-/** After this many changes of a key during one request, it is refused with `retry-after`. */
+/** If a key changes more often than this during one request, the request is refused with `retry-after`. */
 const MAX_REPLANS = 5
 
 export abstract class Negotiation<Offered extends Offer> {

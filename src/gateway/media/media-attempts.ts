@@ -25,7 +25,7 @@ export type StartedMedia =
   | { kind: 'stream'; source: UpstreamAnswer; reader: MediaReader; first: MediaPiece }
   | { kind: 'abandoned'; isUnreached?: true }
 
-/** Tries the targets of an offer until one answers. */
+/** Calls the targets of an offer until one of them answers. */
 export function raceMedia(
   deps: MediaDeps,
   call: MediaRequestCall,
@@ -55,7 +55,7 @@ function begin(deps: MediaDeps, call: MediaRequestCall, permit: Permit, race: Ra
   void attemptMedia(deps, call, attempt)
 }
 
-/** Never rejects. */
+/** Calls one target and reads the start of its answer. Never rejects. */
 async function attemptMedia(
   deps: Pick<MediaDeps, 'logger'>,
   call: MediaRequestCall,
@@ -116,7 +116,7 @@ async function ask(
   return await readStart(own, answer, traits)
 }
 
-/** The answers may be sounds, pictures or texts. */
+/** Accepts every content type, since answers may be sounds, pictures or texts. */
 const ANY_ANSWER = { accept: '*/*' }
 
 async function readStart(
@@ -137,7 +137,7 @@ async function readStart(
   return decoded ? { kind: 'whole', answer: decoded } : { failed: answer.named(NOT_ASKED_FOR) }
 }
 
-/** Reads up to the first piece with bytes for the client. After a fault before it, the next target is called. */
+/** Reads up to the first piece with bytes for the client. If a fault comes before that piece, the next target is called. */
 async function firstPiece(answer: UpstreamAnswer, reader: MediaReader): Promise<MediaPiece | UpstreamFailure> {
   for (;;) {
     const chunk = await answer.read()

@@ -34,7 +34,7 @@ export class MediaOffer implements Offer {
     this.size = { amount: nano(amount), inputCost, bounds, rateTokens: estimatedInput, estimatedInput }
   }
 
-  /** There is no closer bound. */
+  /** Returns no smaller offer, because there is no closer bound of the cost. */
   shrink(): Promise<undefined> {
     return Promise.resolve(undefined)
   }

@@ -1,4 +1,4 @@
-/** Relays bytes or events of a provider as they come, at the client's pace, and settles when they end. */
+/** Relays a provider's bytes or events as they arrive, at the client's pace, and settles the answer at its end. */
 import type { Provider } from '@/catalog/types'
 import { type GatewayError, restarting } from '@/chat/error'
 import type { MediaPiece } from '@/formats/media-call'
@@ -31,7 +31,7 @@ export function relayMedia(relaying: Relaying): Response {
   const relay = new MediaRelay(relaying)
   Object.assign(headers, streamHeaders(started.reader))
   if (call.signal.aborted) {
-    // The client is already gone, so the body would never be cancelled otherwise.
+    // The client has already disconnected, so nobody will read or cancel the body.
     relay.cancel()
     return new Response(null, { headers })
   }
@@ -93,7 +93,7 @@ class MediaRelay implements UpstreamSink {
 
   private failUpstream(failure: UpstreamFailure): Promise<void> {
     const { call, started, provider, open } = this.relaying
-    // If the client disconnected, the failure is our own end of the call and not the provider's fault.
+    // If the client disconnected, we ended the call ourselves: the provider did not fail.
     if (call.signal.aborted) return this.hangUp()
     const isOwn = open.facts.providerFormat === open.facts.clientFormat
     return this.fail(toGatewayError(started.source.named(failure), provider, isOwn))
@@ -123,7 +123,7 @@ class MediaRelay implements UpstreamSink {
     await this.relaying.end('disconnected')
   }
 
-  /** Reads the rest for its usage, within the provider's limits, if the usage is not known yet. */
+  /** If the usage is not known yet, reads the remaining answer for it, within the provider's limits. */
   private async readOn(): Promise<void> {
     const { deps, call, open, provider, started } = this.relaying
     const { source, reader } = started

@@ -1,4 +1,4 @@
-/** Settles a request that is no conversation and answers the client: with a whole answer, or with bytes as they come. */
+/** Settles a request that is no conversation and answers the client: with a whole answer, or with bytes as they arrive. */
 import { ZERO_USAGE } from '@/chat/usage'
 import type { Winner } from '@/gateway/attempt/race-attempts'
 import { chargeNow, type OpenCharge } from '@/gateway/charge/open-charge'
@@ -31,7 +31,7 @@ export async function tellMedia(
   observeExact(open, call)
   if (started.kind === 'stream') {
     const headers = headersOf(deps, call, open, { upstreamMs, leftOut: attempt.leftOut })
-    // Known before the answer if the request alone determines it.
+    // The cost is known before the answer if it depends only on the request.
     if (call.request.isExact) stateCost(headers, chargeNow(open))
     return relayMedia({ deps, call, open, started, headers, provider: permit.planned.target.provider, end })
   }

@@ -1,10 +1,10 @@
-/** The currently open streams, so that a shutdown can wait for them and properly end the rest at its deadline. */
+/** The currently open streams of one process. A shutdown waits for them, and interrupts those that are still open at its deadline. */
 
 export interface ActiveStreams {
   /** Registers a stream; `interrupt` must end it with an error in its format and settle it. Returns a function to unregister. */
   add(interrupt: () => unknown): () => void
   count(): number
-  /** Resolves once all have ended, so that their settlements can then be waited for. */
+  /** Interrupts all streams. Resolves once they have ended; the caller can then wait for their settlements. */
   interruptAll(): Promise<void>
 }
 

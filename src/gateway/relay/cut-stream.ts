@@ -50,7 +50,7 @@ export class Outline {
     const { start } = this
     const id = format.passThrough.namesAnswer ? context.id : start?.id || context.id
     const created = start?.created || context.created
-    // Includes blocks that the client did not want, because they were passed through.
+    // Includes reasoning that the client did not want, because it was passed through.
     const encoder = format.createStreamEncoder({ ...context, id, created, wantsReasoning: true })
     if (start) encoder.push(start)
     const said = format.passThrough.namesAnswer ? textOf : () => ''

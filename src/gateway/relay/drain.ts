@@ -28,7 +28,7 @@ export function drainPolicy(
   return isOwed || onDisconnect.kind === 'drain' ? onDisconnect : undefined
 }
 
-/** Feeds the rest of the stream, and reads in progress, to the meter until its end or a limit; then ends the upstream call. */
+/** Gives the meter the reads in progress (`underWay`) and the remaining stream, up to its end or a limit. Then ends the call. */
 export async function drainUpstream(
   source: StreamSource,
   underWay: Promise<StreamBatch>[],

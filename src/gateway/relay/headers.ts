@@ -34,7 +34,7 @@ export function waitingHeaders(
   return headers
 }
 
-/** The current headers. Call it once per answer: it also records the overhead in metrics. */
+/** The headers of an answer that begins now. Call it once per answer, because it records the overhead in metrics. */
 export function answerHeaders(
   deps: { clock: Clock; metrics: Pick<Metrics, 'overhead'> },
   format: Format,

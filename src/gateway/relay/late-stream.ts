@@ -1,4 +1,4 @@
-/** Keeps a stream's connection alive before it has begun; the target may still change. A later failure is an error inside it. */
+/** Keeps a stream's connection alive until its answer begins; the target may still change. A failure is sent inside the stream. */
 import { type GatewayError, restarting } from '@/chat/error'
 import type { AnswerContext } from '@/formats/format'
 import type { ActiveStreams } from './active-streams'
@@ -20,7 +20,7 @@ type LateStream = {
 }
 
 type State = {
-  /** Undefined once the answer exists. */
+  /** The stream that waits for its answer; undefined when the answer exists. */
   wait: LateStream | undefined
   client: TransformStreamDefaultController<Uint8Array> | undefined
   isGone: boolean
@@ -89,7 +89,7 @@ function interrupt(state: State): void {
   leave(state)
 }
 
-/** Ends a later answer as after a disconnect. */
+/** Stops the keep-alives. An answer that still arrives will be cancelled, as after a disconnect. */
 function leave(state: State): void {
   state.isGone = true
   state.stopTimers()

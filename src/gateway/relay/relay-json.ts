@@ -10,7 +10,7 @@ import { withCost } from './stated-cost'
 
 /**
  * Relays a complete answer as JSON. It is settled first, so that a header can contain its cost. Settles and answers with JSON in the
- * client's format, unchanged if the provider has the same format. A disconnected client pays for an answer that was read on.
+ * client's format, unchanged if the provider has the same format. A disconnected client pays for an answer that was still read.
  */
 export async function relayJson(answer: RelayedAnswer, { response, raw }: CompleteAnswer): Promise<Response> {
   const { client, providerFormat, charge: open, context } = answer
@@ -43,7 +43,7 @@ export async function relayJson(answer: RelayedAnswer, { response, raw }: Comple
 /** If less than this share of an answer is paid for, it is not delivered in full. Our counts are not exact enough for a larger share. */
 const WHOLE_SHARE = 0.8
 
-/** The paid share of an answer far beyond its limit; undefined if it is sent as a whole, as nearly always. */
+/** The paid share of an answer far above its output limit; undefined if all of it is sent, as nearly always. */
 function paidShare({ counted, hold }: OpenCharge, charge: Charge): number | undefined {
   const tokens = counted?.tokens
   if (tokens === undefined || charge.kind === 'free') return undefined

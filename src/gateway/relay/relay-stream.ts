@@ -33,7 +33,7 @@ type StreamInput = {
 }
 
 /**
- * A relay is `open` until it closes once. `complete`: the upstream's terminator came; it is settled before the client sees it. `cut`:
+ * A relay is `open` until it ends. `complete`: the upstream's terminator came; the client gets it after the settlement. `cut`:
  * stopped far beyond its output limit; it ends like a complete one. `failed`: a fault or interruption; the client gets an error in its
  * format and no terminator. `left`: the client disconnected.
  */
@@ -50,7 +50,7 @@ export function relayStream(answer: RelayedAnswer, input: StreamInput): Response
   const relay = new Relay(answer, input)
   const headers = { ...answerHeaders(deps, client.format, charge, answer), ...streamHeaders(client.framing) }
   if (client.signal.aborted) {
-    // The client is already gone, so the body would never be cancelled otherwise.
+    // The client has already disconnected, so nobody will read or cancel the body.
     void hangUp(relay)
     return new Response(null, { headers })
   }
@@ -126,7 +126,7 @@ async function begin(relay: Relay): Promise<void> {
   }
 }
 
-/** Writes a batch to the client; a promise only if something must be counted, or at the end. */
+/** Writes a batch to the client. Returns a promise only if tokens must be counted first, or at the end of the stream. */
 function take(relay: Relay, batch: StreamBatch): Promise<void> | undefined {
   if (relay.state !== 'open') return undefined
   if (batch.kind === 'failed') return failUpstream(relay, batch.failure)
@@ -149,7 +149,7 @@ function write(relay: Relay, batch: Exclude<StreamBatch, { kind: 'failed' }>): P
   return undefined
 }
 
-/** Counts an answer that has ended or may exceed its limit; continues with `rest` if it does not. */
+/** Counts the tokens of an answer that has ended or may exceed its limit. If they are within the limit, goes on with `rest`. */
 async function judge(relay: Relay, text: string, rest: StreamBatch): Promise<void> {
   const { charge } = relay.answer
   relay.early.unshift(Promise.resolve(rest))
@@ -239,7 +239,7 @@ async function hangUp(relay: Relay): Promise<void> {
   await endAnswer(answer, source.hasSent() ? 'disconnected' : 'unanswered')
 }
 
-/** Sends `text`, or the bytes that it was read from. */
+/** Sends `text`, or the `bytes` from which it was decoded, if they are given. */
 function send(relay: Relay, text: string, bytes?: Uint8Array): void {
   if (text === '') return
   relay.isIdle = false

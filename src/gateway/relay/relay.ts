@@ -9,7 +9,7 @@ import { relayJson } from './relay-json'
 import { relayStream } from './relay-stream'
 import { leftAlone, type RelayedAnswer } from './relayed'
 
-/** Relays an answer in the shape that the client requested, and settles it, also if an error occurs before a stream owns the answer. */
+/** Relays an answer as JSON or stream, as the client requested, and settles it, even if an error occurs before a stream owns the hold. */
 export function relay(started: StartedAnswer, answer: RelayedAnswer): Soon<Response> {
   if (started.kind === 'complete' && !answer.client.wantsStream) return relayJson(answer, started)
   if (started.kind === 'abandoned') {
@@ -26,7 +26,7 @@ export function relay(started: StartedAnswer, answer: RelayedAnswer): Soon<Respo
   }
 }
 
-/** The longest text of one event. Events are short, so that the answer can be cut close to its limit. */
+/** Maximum characters of text in one event. Events are short, so that the answer can be cut close to its limit. */
 const PIECE_CHARS = 256
 
 /** Events as separate items, with texts split as in a stream. */

@@ -25,7 +25,7 @@ export type Client = {
   readonly framing: Framing
   readonly wantsStream: boolean
   readonly signal: AbortSignal
-  /** Text to add after a complete stream's end, in the framing's form. */
+  /** Returns a text to send after the end of a complete stream, in the framing's form. */
   readonly epilogue: ((answer: SettledAnswer) => string) | undefined
   /** Called when all content for the client is known, before the last chunk is sent. */
   onEnd(): void
@@ -46,14 +46,14 @@ type Known = Pick<RelayedAnswer, 'context' | 'mayReason' | 'upstreamMs' | 'lower
 /** The parts of an attempt that its answer needs. */
 type AnsweringAttempt = {
   readonly providerFormat: Format
-  /** Called with the answer's end. */
+  /** The permit of the attempt, which is told when the answer ends. */
   readonly permit: Permit
   readonly charge: OpenCharge
   readonly leftOut: readonly string[]
   readonly listener?: AttemptListener | undefined
 }
 
-/** An answer from its start to its end, with its charge and the corrections made to it. */
+/** An answer being relayed, with its charge and the corrections made to its content. */
 export class RelayedAnswer implements PassHooks, HeaderFacts {
   readonly provider: Provider
   readonly providerFormat: Format
@@ -102,7 +102,7 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
     this.listener?.failed(undefined)
   }
 
-  /** Counts a correction of the answer in the metrics: once for each field, however many chunks were corrected. */
+  /** Counts a correction of the answer in the metrics: once per kind of correction, even if many chunks were corrected. */
   repaired(repair: Repair): void {
     this.repairs ??= new Set()
     if (this.repairs.has(repair)) return
@@ -118,7 +118,7 @@ export function endAnswer(answer: RelayedAnswer, ending: Ending): Promise<Charge
   return settle(answer.deps, answer.charge, ending)
 }
 
-/** Settles for a disconnected client. */
+/** Ends and settles the answer of a client that has disconnected. */
 export async function leftAlone(answer: RelayedAnswer, ending: Ending): Promise<Response> {
   try {
     await endAnswer(answer, ending)

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { editJson } from '@/lib/json-splice'
 import { NANO_PER_USD } from '@/lib/money'
 
-/** Writes an answer's cost into the usage of `data` if the client asked for it; unchanged if it has no last usage. */
+/** Writes an answer's cost into the usage of `data` if the client asked for it; unchanged if `data` doesn't contain the final usage. */
 export function withCost(data: string, { costPlace }: Format, open: OpenCharge): string {
   const json = data.includes('"usage') ? parseJson(data) : undefined
   const path = isJsonObject(json) ? costPlace.usagePath(json) : undefined

@@ -39,12 +39,12 @@ export class StreamWriter {
   /** Created when first needed. A stream of the provider's own events needs an encoder only if it breaks. */
   private encoder: StreamEncoder | undefined
   private frameCount = 0
-  /** An item that the meter got already, and that is written after a count. */
+  /** An item that the meter has already got. It is written once the tokens are counted. */
   private observed: StreamItem | undefined
-  /** How the last text delta was encoded; `template` is set after two deltas in a row with the same encoding. */
+  /** The last text delta that was written in full, and the template of its encoding. */
   private latest: { like: Repeats['like']; word: string; template: TextTemplate } | undefined
   private known: { like: Repeats['like']; template: TextTemplate } | undefined
-  /** Whether the text is the first value of an encoded piece; the other value is its number. */
+  /** Whether an encoded piece contains its text before its sequence number, if it has a number. */
   private isTextFirst = true
 
   /** `isRaw`: whether the items are the provider's own events. */
@@ -209,7 +209,7 @@ export class StreamWriter {
     return text
   }
 
-  /** The frames of an end that the provider omitted although its answer had finished. */
+  /** The final frames, if the provider omitted them although its answer had finished. */
   private supplied(events: readonly ChatEvent[], passing: PassingStream): string {
     return events.some((event) => event.type === 'end') ? this.frames(passing.ending(false)) : ''
   }
@@ -266,7 +266,7 @@ export class StreamWriter {
     })
   }
 
-  /** In a bracketed framing, even an answer without frames must be a complete document. */
+  /** In a framing with an opening and a closing text, even an answer without frames must be a complete document. */
   private closing(): string {
     const { framing } = this.answer.client
     return (this.frameCount === 0 ? framing.open : '') + framing.close

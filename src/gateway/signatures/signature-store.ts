@@ -7,12 +7,12 @@ import { isJsonObject, parseJson } from '@/lib/json'
 import { SHARED } from '@/limits/shared-resources'
 import type { SignatureCollector, SignedCall } from './signature-collector'
 
-/** The storage of signatures. Losing one causes a refused follow-up request, never a loss of money. */
+/** The storage of signatures. If one is lost, the next request may be refused, but no money is lost. */
 interface SignatureKeeper {
   set(key: string, value: string, ttlSeconds: number): Promise<unknown>
   get(key: string): Promise<string | null>
   delete(key: string): Promise<unknown>
-  /** Adds to a count that restarts `seconds` after its first use. Returns the new count. */
+  /** Adds to a count and returns it. The count restarts at zero `seconds` after its first use. */
   count(key: string, amount: number, seconds: number): Promise<number>
   /** Whether the store has no room for optional data. */
   isCrowded(): boolean
@@ -28,7 +28,7 @@ export interface SignatureStore {
 
 /** Lifetime of signatures. A conversation that pauses for longer continues without them. */
 const KEEP_SECONDS = 24 * 60 * 60
-/** The most tool calls of one history that are looked up; the latest matter most. */
+/** Maximum tool calls of one history that are looked up: the latest ones, which matter most. */
 const MAX_LOOKUPS = 256
 const MAX_ID_CHARS = 256
 /** The most bytes of signatures per call, more than the longest reasoning needs. */
@@ -70,12 +70,12 @@ export function createSignatureStore(keeper: SignatureKeeper): SignatureStore {
   }
 }
 
-/** The key for an account's call id. A call id is the client's own text, so its length is limited and it is escaped. */
+/** The Redis key for a call id of an account. A client may send any text as call id, so the id is shortened and escaped. */
 function keyOf(accountId: string, callId: string): string {
   return `sig:${accountId}:${encodeURIComponent(callId.slice(0, MAX_ID_CHARS))}`
 }
 
-/** The key of an account's byte count, shorter than any call's key. */
+/** The Redis key of an account's byte count. It is shorter than the key of any call, so they never collide. */
 const countOf = (accountId: string) => `sig:${accountId}`
 
 function unsignedCallIds(request: ChatRequest): string[] {

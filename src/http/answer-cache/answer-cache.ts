@@ -19,7 +19,7 @@ type CachedAnswer = { answer: KeptAnswer; requestId: string; ageMs: number }
 export interface AnswerCache {
   /** The cached answer of an equal request, at most `maxAgeMs` old. Throws `overloaded` if Redis does not answer. */
   find(key: CacheKey, maxAgeMs: number): Promise<CachedAnswer | undefined>
-  /** Stores an answer for `livesMs`, and replaces an older one. False if there is no room. Throws like `find`. */
+  /** Stores an answer for `livesMs`, and replaces an earlier answer with this key. False if there is no room. Throws like `find`. */
   put(key: CacheKey, livesMs: number, requestId: string, answer: KeptAnswer): Promise<boolean>
 }
 

@@ -16,12 +16,12 @@ import { CACHE_HEADER } from './cache-wish'
 /** `facts`: all that the answer depends on besides the body, such as the stream option and the headers. */
 export type Cacheable = { seconds: number; body: JsonObject; bytes: number; facts: readonly unknown[] }
 
-/** Headers that a cached answer repeats. The others are about one request. */
+/** Headers that are cached with an answer. All other headers are about one request. */
 const REPEATED_HEADERS = [
   ...['content-type', 'cache-control', 'x-accel-buffering', 'x-content-type-options'],
   ...['x-svc-model', 'x-svc-provider', 'x-svc-route-reason', 'x-svc-left-out'],
 ]
-/** The header of an answer whose output limit was lowered to the credit. Such an answer is not cached: it may be too short for others. */
+/** Header of an answer whose output limit was lowered, because of low credit. It is not cached: it may be too short for other callers. */
 const LOWERED_HEADER = 'x-svc-max-output-tokens'
 /** Maximum time that the end of an answer waits until its copy is stored. */
 const STORE_PATIENCE_MS = 2_000
@@ -46,7 +46,7 @@ export async function answerCached(
   if (dataRules.some(({ kind }) => kind === 'zero-retention')) return answerUncached(paid, answer)
   const rules = [allowedText(allowed), payer.bounds ? allowedText(payer.bounds) : null]
   const key = { accountId: payer.accountId, digest: digestOf(paid, asked, rules) }
-  // The reserve of the miss will report a Redis that does not answer.
+  // If Redis does not answer, this is a cache miss, and the reserve that follows reports the fault.
   const found = await cache.find(key, asked.seconds * 1000).catch(() => undefined)
   if (found) {
     await deps.unpaid.admitLarge(payer)
@@ -85,13 +85,13 @@ export async function answerUncached(paid: PaidRequest, answer: () => Promise<Re
   return response
 }
 
-/** The digest of a request. It contains a line break, which no idempotency key has, so it never equals a key's digest. */
+/** The digest of a request. The hashed text has a line break, which no idempotency key has, so no key has the same digest. */
 function digestOf({ format, endpoint }: PaidRequest, { body, facts }: Cacheable, rules: readonly unknown[]): string {
   const about = JSON.stringify([format.name, endpoint.route, ...rules, ...facts])
   return sha256Hex(`cache\n${about}\n${JSON.stringify(asWritten(withoutWish(body)))}`)
 }
 
-/** The body without `svc.cache`: a header can say the same, and must give the same digest. */
+/** The body without `svc.cache`: a header may replace it, and the digest must then be the same. */
 function withoutWish(body: JsonObject): JsonObject {
   const { svc } = body
   if (typeof svc !== 'object' || svc === null || Array.isArray(svc) || !('cache' in svc)) return body
@@ -128,7 +128,7 @@ async function store(
   }
 }
 
-/** Passes an answer on and collects it. Its end waits for `onEnd`. An answer that is too long is only passed on. */
+/** Passes an answer on and collects it. The client gets the end after `onEnd`. An answer that is too long is not collected. */
 function copyOf(onEnd: (text: string) => Promise<void>): TransformStream<Uint8Array, Uint8Array> {
   let pieces: Uint8Array[] | undefined = []
   let size = 0

@@ -17,7 +17,7 @@ export const CACHE_PARAMETER = {
 
 /**
  * The maximum age in seconds of a cached answer; undefined if the request accepts none. The header overrides the body. Throws
- * `invalid_request` for other values, and if the request demands zero retention, since the cache would break that rule.
+ * `invalid_request` for invalid values, and if the request demands zero retention, since the cache would break that rule.
  */
 export function readCacheSeconds(headers: Headers, preferences: RoutePreferences | undefined): number | undefined {
   const said = headers.get(CACHE_HEADER)

@@ -1,7 +1,7 @@
--- Stores an answer for equal requests, in place of an older one, if the account has room.
+-- Stores an answer for equal requests, if the account has room. Deletes the earlier answer, if any.
 --
--- KEYS  1 the answer, a hash · 2 the account's kept answers by the time they end, a sorted set · 3 how many bytes they have
--- ARGV  digest of the request · request id · head · body · bytes of both · time to live in ms · most bytes of an account
+-- KEYS  1 the answer, a hash · 2 the account's stored answers by expiry time, a sorted set · 3 the sum of their bytes
+-- ARGV  digest of the request · request id · head · body · bytes of both · time to live in ms · maximum bytes of an account
 -- Returns kept, bytes of all stored answers of the account · full, without room
 
 local member = ARGV[1] .. ':' .. ARGV[5]
@@ -24,7 +24,7 @@ local function decimal(number)
 end
 
 local livesMs = tonumber(ARGV[6])
--- The count lasts as long as the longest answer.
+-- The byte count expires with the last of the account's answers.
 local countsMs = math.max(livesMs, redis.call('PTTL', KEYS[2]))
 redis.call('HSET', KEYS[1], 'state', 'cached', 'requestId', ARGV[2], 'head', ARGV[3], 'body', ARGV[4], 'bytes', ARGV[5],
   'atMs', decimal(nowMs))

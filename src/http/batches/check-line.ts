@@ -1,4 +1,4 @@
-/** Checks a line when its batch is created. The checks are those of its endpoint, except for the current health of providers. */
+/** Checks a line when its batch is created. The endpoint's own checks apply, except for the current health of providers. */
 import { invalidRequest } from '@/chat/error'
 import { mostOfChat, mostOfEmbeddings } from '@/gateway/most-cost'
 import type { HttpDeps } from '@/http/deps'

@@ -22,7 +22,7 @@ export async function answerFree(
   return openToPage(request, await work({ payer, scope: await deps.batchScope(payer), key }))
 }
 
-/** Runs `work` without the connection's idle timeout, such as creating a batch from a large file. */
+/** Runs long `work`, such as creating a batch from a large file, without the connection's idle timeout. */
 export async function inSilence<T>(request: Request, work: () => Promise<T>): Promise<T> {
   allowSilence(request)
   try {

@@ -9,7 +9,7 @@ import { OWN_TURN_BYTES, ownTurn } from '@/lib/wait/own-turn'
 export const MAX_LINES = 50_000
 export const MAX_FILE_BYTES = 200 * 1024 * 1024
 const MAX_ID_CHARS = 512
-/** Maximum faults to report. The rest of the file is not checked after them. */
+/** Maximum faults to report. After that many, the file is not checked any further. */
 const MAX_FAULTS = 10
 const MAX_VALUES = 120_000
 const MAX_NAMES = 10_000
@@ -114,7 +114,7 @@ function ofBody(line: number, { kind, message, options }: GatewayError): LineFau
   return fault(line, options.code ?? kind, message.replace(/\.$/, ''), param)
 }
 
-/** A line's JSON object; undefined for anything else, or beyond the limits of a body. */
+/** A line's JSON object; undefined if the line is no JSON object, or exceeds the limits of a request body. */
 export function parseLine(bytes: Uint8Array, maxDepth: number): JsonObject | undefined {
   try {
     const text = decoder.decode(bytes)

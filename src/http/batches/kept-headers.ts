@@ -1,4 +1,4 @@
-/** Headers of the request that creates a batch. These apply to each line too: usage labels, preferences, versions of formats. */
+/** Headers of the request that creates a batch and apply to each of its lines: usage labels, preferences, versions of formats. */
 import { APP_ADDRESS_HEADER, APP_TITLE_HEADERS, TAGS_HEADER } from '@/http/labels/read-labels'
 import { LOSSY_HEADER, QUALITY_HEADER } from '@/http/preference-headers'
 

@@ -1,4 +1,4 @@
-/** Writes an uploaded file to Postgres in parts as it arrives. Checks its size and lines meanwhile. */
+/** Writes an uploaded file to Postgres in parts while it arrives. Checks its size and its lines at the same time. */
 import { type Files, PART_BYTES } from '@/batches/files'
 import type { BatchFile, Scope } from '@/batches/types'
 import { GatewayError, invalidRequest } from '@/chat/error'
@@ -14,7 +14,7 @@ const PURPOSE = 'batch'
 
 type UploadDeps = {
   files: Files
-  /** Throws if the account has no room for so many bytes more. */
+  /** Throws if the account has no room for `bytes` more bytes. */
   requireRoom(bytes: number): Promise<void>
 }
 

@@ -19,7 +19,7 @@ type OnceDeps = OperationDeps & {
   holdTtlMs: number
 }
 
-/** An answer is stored within moments after its charge; after this time it never will be. */
+/** An answer is stored within moments after its charge. If it is not stored after this time, it is lost. */
 const KEEP_GRACE_MS = 10_000
 /** The `retry-after` for a repetition while the first request runs. The request may take longer, but repeating is free. */
 const RETRY_AFTER_SECONDS = 2
@@ -30,7 +30,7 @@ type Asker = {
   signal: AbortSignal
   /** Whether the answer is a stream; false until the answer has begun. */
   isStream(): boolean
-  /** Called when the answer of this earlier request is sent; no other answer follows. */
+  /** Called when the stored answer of the request `originalRequestId` is sent in place of a new one. */
   onReplay(originalRequestId: string, status: number): void
 }
 

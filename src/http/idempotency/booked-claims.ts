@@ -9,7 +9,7 @@ import { claimsUnavailable, KEEP_MS } from './kept-answers'
 
 type BookedClaimsOptions = {
   claims: Claims
-  /** When Redis may last have lost data, milliseconds since 1970; infinity if that is unknown now. */
+  /** The last time at which Redis may have lost data, in milliseconds since 1970; infinity if unknown. */
   storeSinceMs: () => number
   now: () => number
   /** The request that was charged with this key in the last 24 hours; keys are stored as hashes. */
@@ -31,7 +31,7 @@ export function createBookedClaims({ claims, storeSinceMs, now, findCharged }: B
     }
   }
 
-  /** Restores the claim of the charged request. */
+  /** Restores the claim of the charged request in Redis, as spent. */
   async function spendFor(claimant: Claimant, { requestId, keyId }: ChargedRequest): Promise<void> {
     const payer = { ...claimant, requestId, keyId }
     if (await claims.takeOver(payer, claimant.requestId)) await claims.spend(payer)

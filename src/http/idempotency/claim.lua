@@ -1,8 +1,8 @@
 -- Claims an idempotency key for one request, or shows the outcome of the request that claimed it before.
 --
--- KEYS  1 the claim, a hash · 2 the account's claims by the time they end, a sorted set
--- ARGV  digest of the key · fingerprint of the request · request id · key id of the payer · time to live in ms · most claims
--- Returns claimed · full, ms until the oldest ends · reused, request id · kept, request id, head, body
+-- KEYS  1 the claim, a hash · 2 the account's claims by expiry time, a sorted set
+-- ARGV  digest of the key · fingerprint of the request · request id · key id of the payer · time to live in ms · maximum claims
+-- Returns claimed · full, ms until the oldest claim expires · reused, request id · kept, request id, head, body
 --         or open or spent, request id, key id, age in ms
 
 local time = redis.call('TIME')

@@ -1,4 +1,4 @@
-/** Idempotency keys and stored answers, in the shared Redis: an account's in one slot, limited in time and size, keys as digests. */
+/** Idempotency keys (as digests) and stored answers in the shared Redis. An account's are in one slot, limited in time and size. */
 import type { Payer } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { sha256Hex } from '@/lib/ids'
@@ -110,7 +110,7 @@ function claimNamesOf(accountId: string) {
   return { ...namesOf(accountId), claims: `idempotency:{${accountId}}:claims` }
 }
 
-/** A key is an arbitrary text from a client, so only its digest is used in names. */
+/** An idempotency key is any text that a client chooses, so Redis keys contain only its digest. */
 export const digestOf = ({ idempotencyKey }: Pick<Claimant, 'idempotencyKey'>): string => sha256Hex(idempotencyKey)
 
 function outcomeOf(reply: unknown): ClaimOutcome {

@@ -1,6 +1,6 @@
--- Drops kept answers to make room for a newer one. Claims stay, as spent: no key is charged twice. Cached answers are deleted.
+-- Drops stored answers to make room for a newer one. Their claims stay, as spent, so that no idempotency key is charged twice.
 --
--- KEYS  1 the account's kept answers by the time they end, a sorted set · 2 how many bytes they have · then the answers' own keys
+-- KEYS  1 the account's stored answers by expiry time, a sorted set · 2 the sum of their bytes · then the key of each answer
 -- ARGV  the digest of each answer
 -- Returns how many were dropped
 

@@ -1,7 +1,7 @@
 -- Ends or hands over an open claim, unless another request has it by now. `free` deletes it; `spent` marks a charged request without
 -- an answer; `taken` gives it to another request.
 --
--- KEYS  1 the claim, a hash · 2 the account's claims by the time they end, a sorted set
+-- KEYS  1 the claim, a hash · 2 the account's claims by expiry time, a sorted set
 -- ARGV  digest of the key · request id that has it · free, spent or taken · for taken: request id and key id that get it
 -- Returns 1 if done, 0 if the claim is not that request's, or no longer open
 

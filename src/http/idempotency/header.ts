@@ -19,7 +19,7 @@ export const IDEMPOTENCY_PARAMETER = {
 /** The key and a fingerprint, which is complete once the body was read. */
 export type RequestName = { key: string; fingerprint: string; ofBody(body: Uint8Array): void }
 
-/** The idempotency key, if any. Throws `invalid_request` if it is invalid, or if keys are not supported, since the caller relies on it. */
+/** The idempotency key, if any. Throws `invalid_request` if it is invalid, or if keys are switched off, since the caller relies on it. */
 export function readRequestName(request: Request, isOffered: boolean): RequestName | undefined {
   const key = request.headers.get('idempotency-key')
   if (key === null) return undefined

@@ -1,7 +1,7 @@
 -- Stores the answer of an open claim until the claim ends, if the account has room.
 --
--- KEYS  1 the claim, a hash · 2 the account's kept answers by the time they end, a sorted set · 3 how many bytes they have
--- ARGV  digest of the key · request id that has the claim · head · body · bytes of both · most bytes of an account
+-- KEYS  1 the claim, a hash · 2 the account's stored answers by expiry time, a sorted set · 3 the sum of their bytes
+-- ARGV  digest of the key · request id that has the claim · head · body · bytes of both · maximum bytes of an account
 -- Returns kept, bytes of all stored answers of the account · full, without room · gone, if the claim is not that request's or not open
 
 local claim = redis.call('HMGET', KEYS[1], 'requestId', 'state')
@@ -19,7 +19,7 @@ local function decimal(number)
 end
 
 local leftMs = redis.call('PTTL', KEYS[1])
--- The count lasts as long as the longest answer.
+-- The byte count expires with the last of the account's answers.
 local countsMs = math.max(leftMs, redis.call('PTTL', KEYS[2]))
 redis.call('HSET', KEYS[1], 'state', 'kept', 'head', ARGV[3], 'body', ARGV[4])
 redis.call('ZADD', KEYS[2], decimal(nowMs + leftMs), ARGV[1] .. ':' .. ARGV[5])

@@ -24,14 +24,14 @@ export interface KeptAnswers {
 export const KEEP_MS = 24 * 60 * 60 * 1000
 /** Longer answers are not stored. */
 export const MAX_ANSWER_BYTES = 1024 * 1024
-/** Maximum attempts to free memory: for one new answer, or in one account above its limit. Each drops up to a hundred answers. */
+/** Maximum attempts to free memory: for a new answer, or in an account above its limit. Each attempt drops up to a hundred answers. */
 const MAX_DROPS = 20
 /** Redis key of a sorted set of all accounts, by the bytes that they store. */
 const ACCOUNTS_NAME = 'idempotency:{accounts}:kept'
 
 type KeptAnswersOptions = { run: RunScript; accountBytes?: number; room?: Room }
 
-/** Creates the room over a store. */
+/** Creates the memory for stored answers in the Redis of `run`. */
 export function createKeptAnswers({
   run,
   accountBytes = SHARED.keptAnswers.perAccount,
@@ -60,7 +60,7 @@ export function createKeptAnswers({
     return textsOf(await asked(run(weighText, [ACCOUNTS_NAME], args)))
   }
 
-  /** Makes accounts above their limit drop answers. Not awaited; one run at a time is enough. */
+  /** Drops answers of accounts above their limit, in the background. Only one run at a time. */
   function trim(accountId: string, kept: number): void {
     unnoted.set(accountId, kept)
     if (isTrimming) return
@@ -69,7 +69,7 @@ export function createKeptAnswers({
     trimNoted().catch(() => undefined)
   }
 
-  /** Trims all noted accounts, also those noted meanwhile: otherwise only the first of an account's concurrent answers would count. */
+  /** Trims all accounts in `unnoted`, also those added meanwhile: else only the first of an account's concurrent answers would count. */
   async function trimNoted(): Promise<void> {
     try {
       for (const [accountId, kept] of unnoted) {
@@ -103,7 +103,7 @@ export function createKeptAnswers({
   }
 }
 
-/** Redis keys of an account: its answers' keys by digest, the answers by the time they end, and the sum of their bytes. */
+/** Redis keys of an account: of each answer by digest, of the answers by expiry time, and of the sum of their bytes. */
 export function namesOf(accountId: string) {
   const prefix = `idempotency:{${accountId}}:`
   return {

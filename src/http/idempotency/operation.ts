@@ -1,4 +1,4 @@
-/** A request with a claimed idempotency key: it continues without its client, and ends its claim when it ends. */
+/** A request with a claimed idempotency key. It continues if its client disconnects. When it ends, its claim ends. */
 import type { Charge, Ending } from '@/ledger/charge'
 import type { CrashPoint } from '@/lib/crash-point'
 import { withDeadline } from '@/lib/deadline'

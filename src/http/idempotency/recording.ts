@@ -1,9 +1,9 @@
 export interface Recording {
   /** The client's stream. */
   readonly stream: ReadableStream<Uint8Array>
-  /** Called when the rest of the stream has arrived: reads the rest at once, and sends it once the copy was stored. */
+  /** Called when the whole stream has arrived: reads the remaining bytes at once, and sends them after the copy was stored. */
   hurry(): void
-  /** Called when the client has disconnected: reads the rest for the copy, unless the stream is too long. */
+  /** Called when the client has disconnected: reads the stream to its end for the copy, unless it is too long. */
   leave(): void
   /** Stops reading: the copy is incomplete. */
   giveUp(): void
@@ -15,7 +15,7 @@ type RecordingOptions = {
   /** The encoding of the copy as a text. */
   encoding: 'utf8' | 'base64'
   onLeave(): void
-  /** The stream has ended: with its text, or undefined if it is incomplete. The client's own end waits for it. */
+  /** Called at the stream's end with its text; undefined if it is incomplete. The client's stream ends when the promise resolves. */
   onEnd(text: string | undefined): Promise<void>
 }
 

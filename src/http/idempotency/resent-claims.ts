@@ -1,4 +1,4 @@
-/** Keeps claims safe if Redis loses its last seconds of data. Recent claims are sent again, and new claims wait until then. */
+/** Keeps claims safe if Redis loses its last seconds of data. Recent claims are sent again, and new claims wait for that. */
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
@@ -22,13 +22,13 @@ type Known = {
 
 /** Time for which claims are remembered. A Redis that syncs every second loses up to two seconds in a power loss. */
 const KEEP_MS = 5_000
-/** Maximum remembered claims, to limit memory. Beyond it, the oldest are forgotten. */
+/** Maximum claims remembered in memory. If there are more, the oldest are forgotten. */
 const MAX_KNOWN = 50_000
 /** Limit of the remembered answers' bytes. A claim whose answer exceeds it is sent again as spent. */
 const MAX_KNOWN_BYTES = 32 * MAX_ANSWER_BYTES
 /** Maximum wait for resent claims. Then the request is refused, because its key may have been charged. */
 const PATIENCE_MS = 500
-/** Claims sent at once. */
+/** Number of claims that are sent at the same time. */
 const BATCH = 50
 
 export function createResentClaims(claims: Claims, clock: Clock, logger: Logger): ResentClaims {

@@ -9,11 +9,11 @@ type StoreMemory = {
 }
 
 export interface Room {
-  /** Maximum stored bytes with which an account may store another answer; never more than `most`. */
+  /** An account that stores more bytes than this can't store another answer. Never more than `most`. */
   answerBytes(most: number): number
-  /** The stored bytes to which an account above its limit is reduced. Uses only the last check, and ignores bytes sent since. */
+  /** The bytes that an account above its limit may keep. Uses Redis' memory at the last check, and ignores bytes sent since. */
   leftBytes(most: number): number
-  /** Maximum keys that an account may have claimed; never more than `most`. Uses only the last check. */
+  /** Maximum keys that an account may have claimed; never more than `most`. Uses Redis' memory at the last check. */
   claims(most: number): number
   /** Records bytes sent to Redis since the last check. */
   taking(bytes: number): void
@@ -23,7 +23,7 @@ type RoomOptions = {
   state: () => StoreMemory
   /** The used share of memory from which paid requests are refused. */
   fullShare: number
-  /** Number of processes that write as much as this one. */
+  /** Number of processes, each of which is assumed to write as much as this one. */
   processes: number
 }
 
@@ -31,7 +31,7 @@ type RoomOptions = {
 export const ANSWERS_SHARE = 0.5
 /** Share of `fullShare` from which accounts store no more answers, and claim at most {@link LEAST_CLAIMS} keys. */
 const CLAIMS_SHARE = 0.75
-/** Bytes that every account may store even if others have used up the rest. */
+/** Bytes that every account may store, even if other accounts use a lot of memory. */
 export const LEAST_ACCOUNT_BYTES = 64 * 1024
 /** Keys that every account may claim in any case. */
 export const LEAST_CLAIMS = 1_000

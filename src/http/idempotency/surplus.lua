@@ -1,8 +1,8 @@
--- Subtracts an account's expired answers from its bytes, and returns the oldest answers to drop above the limit.
+-- Subtracts expired answers from an account's bytes. If the sum is above the limit, returns the oldest answers, to be dropped.
 --
--- KEYS  1 the account's kept answers by the time they end, a sorted set · 2 how many bytes they have
--- ARGV  most bytes that they may have
--- Returns their bytes, and the digests of the answers to drop, a hundred at most
+-- KEYS  1 the account's stored answers by expiry time, a sorted set · 2 the sum of their bytes
+-- ARGV  maximum of this sum
+-- Returns the sum, and the digests of the answers to drop, a hundred at most
 
 local time = redis.call('TIME')
 local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

@@ -1,12 +1,12 @@
 -- Records how much an account stores, and returns the accounts that store too much, the largest first.
 --
--- KEYS  1 the accounts by the bytes that they keep, a sorted set
--- ARGV  account id, or nothing to only ask for others · bytes that it stores · the least to record · most bytes of an account ·
+-- KEYS  1 the accounts by the bytes that they store, a sorted set
+-- ARGV  account id, or '' to only read the others · bytes that it stores · minimum to record · maximum bytes of an account ·
 --       time to live in ms
--- Returns accounts that keep more, ten at most
+-- Returns accounts that store more than the maximum, ten at most
 
 if ARGV[1] == '' then
-  -- Records nothing.
+  -- Without an account, nothing is recorded.
 elseif tonumber(ARGV[2]) < tonumber(ARGV[3]) then
   redis.call('ZREM', KEYS[1], ARGV[1])
 else

@@ -6,7 +6,7 @@ export type HashEndUser = (accountId: string, name: string) => string | undefine
 const MAX_NAME_CHARS = 128
 const HASH_CHARS = 32
 
-/** Replaces an end user's id by a hash with a secret that all gateways share, the same within an account. No request waits for `read`. */
+/** Hashes an end user's id with a secret that all gateways share. The hash is the same within an account. No request waits for `read`. */
 export function createEndUserHash(given: string | undefined, read: () => Promise<string>): HashEndUser {
   const readOnce = once(read)
   let known = given

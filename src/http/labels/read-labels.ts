@@ -10,7 +10,7 @@ export const APP_TITLE_HEADERS = ['x-openrouter-title', 'x-title'] as const
 const MAX_TAGS_BYTES = 512
 const MAX_TITLE_CHARS = 64
 const MAX_ADDRESS_CHARS = 2_048
-/** Maximum characters of one invalid tag, and maximum invalid tags, in the response header. */
+/** Maximum characters of each invalid tag in the response header, and maximum number of such tags. */
 const MAX_NAMED_CHARS = 32
 const MAX_NAMED = 16
 

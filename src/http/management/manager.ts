@@ -17,7 +17,7 @@ export type ManagerDeps = {
   trustedProxyHops: number
 }
 
-/** A request's management key. Throws `invalid_credentials`; `forbidden` for address or scope; `rate_limited` after too many. */
+/** A request's management key. Throws `invalid_credentials`; `forbidden` for a wrong address or scope; `rate_limited` after many errors. */
 export async function requireManager(deps: ManagerDeps, request: Request, scope?: Scope): Promise<Manager> {
   const manager = await requireProgram(deps, request, deps.managementKeys, 'management')
   if (scope === undefined || holds(manager.scopes, scope)) return manager

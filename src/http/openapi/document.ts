@@ -49,7 +49,7 @@ type DocumentOptions = {
   routes(): DocumentedRoute[]
   /** Whether to include routes used only by the dashboard's pages. */
   isInternal?: boolean
-  /** The title. */
+  /** The service's name, in the document's title. */
   name: string
   version: string
   /** The service's address; undefined: the one that the document was requested from. */

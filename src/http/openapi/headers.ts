@@ -4,7 +4,7 @@ import type { Format } from '@/formats/format'
 type HeaderObject = { description: string; schema: { type: 'string' | 'integer' | 'number' } }
 type Headers = Readonly<Record<string, HeaderObject>>
 
-/** The request id, on every API response. With a single format, also under the name that its clients read. */
+/** The request id, on every API response. If there is one format, also under the header name that its clients read. */
 export function requestIdHeaders(formats: readonly Format[] = []): Headers {
   const others = (formats.length === 1 ? formats : []).flatMap(({ requestIdHeader: name }) =>
     name === undefined ? [] : [[name, text('The same')]],

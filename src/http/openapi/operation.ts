@@ -89,7 +89,7 @@ type CommonOptions = {
   parameters?: readonly Parameter[]
   responseSchema?: TSchema
   responseType?: string
-  /** Possible error statuses; a format may replace one by its own. */
+  /** Possible error statuses. A format may use a different status for an error. */
   errors: readonly number[]
   isPublic?: boolean
 }
@@ -118,7 +118,7 @@ type InferenceOptions = CommonOptions & {
   eventSchema?: TSchema | undefined
   /** Whether its answers can be cached; missing: yes. */
   isCacheable?: boolean
-  /** Whether a model answers at a price: then the operation has routing headers. */
+  /** Whether a model answers and is paid. If so, the operation has routing headers. */
   isRouted?: boolean
 }
 

@@ -66,7 +66,7 @@ function errorsOfInput(parameters: readonly JsonObject[], body: Body | undefined
   return parameters.length > 0 ? [400] : []
 }
 
-/** The schemes without repeats. The router adds a guard's list once for each application that mounts the route. */
+/** The authentication schemes without repeats. The router adds a guard's list once for each application that mounts the route. */
 function withoutRepeats(schemes: readonly object[]): object[] {
   return [...new Map(schemes.map((scheme) => [JSON.stringify(scheme), scheme])).values()]
 }
@@ -76,7 +76,7 @@ function toParameter({ examples, schema, ...parameter }: JsonObject, { shelf }: 
   return { ...parameter, schema: shelf.refer({ ...(schema as JsonObject), ...(examples && { examples }) }) }
 }
 
-/** Whether the plugin made up the content types: it adds form and text to every route without a parser. We declare only one type. */
+/** Whether the plugin added content types: it adds form and text to each route without a parser. Our routes have only one type. */
 function isGenerated(content: Content): boolean {
   return 'multipart/form-data' in content && 'application/json' in content
 }

@@ -56,7 +56,7 @@ export function createSchemaShelf(): SchemaShelf {
   return { refer, schemas }
 }
 
-/** An equivalent, shorter schema for "any key" and "one of". */
+/** An equivalent, shorter schema for objects with any keys, and for unions. */
 function simplify(schema: JsonObject): JsonObject {
   const { patternProperties, anyOf, ...rest } = schema
   if (isJsonObject(patternProperties) && Object.keys(patternProperties).join() === ANY_KEY) {

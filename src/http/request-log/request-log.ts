@@ -13,7 +13,7 @@ import { type RequestLine, writeLine } from '@/metrics/request-line'
 export interface RequestLog {
   /** The request was refused with `status` before an answer began; `isLate`: inside a stream that had begun. */
   refused(line: RequestLine, request: Request, error: unknown, status: number, isLate?: boolean): void
-  /** The request got the stored answer of an earlier one: of its idempotency key, or from the cache. */
+  /** The request got the stored answer of an earlier request: one with its idempotency key, or an equal one in the cache. */
   replayed(line: RequestLine, originalRequestId: string, status: number): void
   answeredFree(line: RequestLine): void
   stop(): void

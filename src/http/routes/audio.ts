@@ -46,7 +46,7 @@ export function audioRoutes(deps: HttpDeps) {
       .post('/v1/audio/speech', speak, { parse: 'none', detail: speechDetail(format) })
       .post('/v1/audio/transcriptions', transcribe, { parse: 'none', detail: transcriptionDetail(format) })
       .post('/v1/audio/translations', translate, { parse: 'none', detail: translationDetail(format) })
-      // For a base URL with `/v1` twice, or without.
+      // For clients whose path has `/v1` twice, or not at all.
       .post('/v1/v1/audio/speech', speak, undocumented)
       .post('/audio/speech', speak, undocumented)
       .post('/v1/v1/audio/transcriptions', transcribe, undocumented)

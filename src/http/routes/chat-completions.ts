@@ -53,7 +53,7 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
           examples: EXAMPLES,
         }),
       })
-      // For a base URL with `/v1` twice, or without.
+      // For clients whose path has `/v1` twice, or not at all.
       .post('/v1/v1/chat/completions', answer, undocumented)
       .post('/chat/completions', answer, undocumented)
       .post(EMBEDDINGS_PATH, embed, { parse: 'none', detail: embeddingsDetail(endpoint.format) })

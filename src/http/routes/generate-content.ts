@@ -69,7 +69,7 @@ export function generateContentRoutes(deps: HttpDeps) {
       .get('/v1beta/models/*', entry, {
         detail: describedAs([{ '/v1beta/models/{model}': ENTRY_DETAIL }, exampleModel()]),
       })
-      // For a base URL with the version twice, or with another one.
+      // For clients whose path has a version twice, or two different versions.
       .get('/v1beta/v1/models', list, hidden)
       .get('/v1beta/v1/models/*', entry, hidden)
       .get('/v1beta/v1beta/models', list, hidden)

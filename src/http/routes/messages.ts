@@ -34,7 +34,7 @@ export function messagesRoutes(deps: HttpDeps) {
           question: { model: MODEL, messages: MESSAGES },
         }),
       })
-      // For a base URL with `/v1` although the library adds its own, or without although it adds none.
+      // For base URLs with `/v1` although the library adds it, or without `/v1` although the library doesn't add it.
       .post('/v1/v1/messages', answer, undocumented)
       .post('/v1/v1/messages/count_tokens', answerTokens, undocumented)
       .post('/messages', answer, undocumented)

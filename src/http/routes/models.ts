@@ -62,7 +62,7 @@ export function modelsRoutes(deps: HttpDeps) {
       .get('/v1/models/*', entry, {
         detail: describedAs([{ '/v1/models/{model}': ENTRY_DETAIL }, exampleModel()]),
       })
-      // For a base URL with the version twice, or without.
+      // For clients whose path has the version twice, or not at all.
       .get('/v1/v1/models', list, UNDOCUMENTED)
       .get('/v1/v1/models/*', entry, UNDOCUMENTED)
       .get('/models', list, UNDOCUMENTED)

@@ -7,7 +7,7 @@ import { DIMENSIONS, type Dimension, type ReportQuery } from '@/usage/usage-repo
 
 const MAX_DAYS = 366
 const DEFAULT_DAYS = 30
-/** Maximum dimensions of a report besides the day. */
+/** Maximum dimensions of a report, not counting the day. */
 const MAX_DIMENSIONS = 2
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 const ONE_TAG = /^tag:[a-z0-9_.-]{1,32}$/

@@ -61,7 +61,7 @@ export function rerankRoutes(deps: HttpDeps) {
           responseSchema: RerankAnswerV2,
         }),
       })
-      // For a base URL with `/v1` twice, or without.
+      // For clients whose path has `/v1` twice, or not at all.
       .post('/v1/v1/rerank', first, undocumented)
       .post('/rerank', first, undocumented)
   )

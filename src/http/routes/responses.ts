@@ -14,7 +14,7 @@ import { openToPage } from '@/http/pages'
 import { newRequestId } from '@/http/request-id'
 import { openLine, type RequestLine } from '@/metrics/request-line'
 
-/** The status for a WebSocket request. After it, clients continue with plain requests at once; after a 404 they would retry. */
+/** The status for a WebSocket request. After a 426, clients use plain HTTP at once; after a 404 they would retry. */
 const UPGRADE_REQUIRED = 426
 
 export function responsesRoutes(deps: HttpDeps) {
@@ -48,7 +48,7 @@ export function responsesRoutes(deps: HttpDeps) {
       })
       .post('/v1/responses/compact', compact, undocumented)
       .get('/v1/responses', refuseSocket, { detail: { hide: true } })
-      // For a base URL with `/v1` twice, or without.
+      // For clients whose path has `/v1` twice, or not at all.
       .post('/v1/v1/responses', answer, undocumented)
       .post('/v1/v1/responses/input_tokens', answerTokens, undocumented)
       .post('/v1/v1/responses/compact', compact, undocumented)

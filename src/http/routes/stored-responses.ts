@@ -39,7 +39,7 @@ type Context = { request: Request; params: { id: string } }
 
 export function storedResponseRoutes(deps: HttpDeps) {
   const routes = new Elysia({ name: 'stored-response-routes' })
-  // For a base URL with `/v1` twice, or without.
+  // For clients whose path has `/v1` twice, or not at all.
   for (const [base, isDocumented] of [
     ['/v1/responses', true],
     ['/v1/v1/responses', false],

@@ -105,7 +105,7 @@ async function report(deps: HttpDeps, request: Request): Promise<Response> {
   })
 }
 
-/** The account or key whose usage the caller may read. A management key with the scope reads the whole account's. */
+/** The account or key whose usage the caller may read. A management key with the scope may read the account's usage. */
 export async function askerOfUsage(
   deps: HttpDeps,
   request: Request,

@@ -9,15 +9,15 @@ import type { Share } from './share'
 
 export type FreeRequest = {
   key: KeyUsage
-  /** Reads the body, in its turn. Throws like readJsonBody, and `overloaded`. */
+  /** Reads the body when its turn comes. Throws like readJsonBody, and `overloaded`. */
   read(): Promise<{ body: JsonObject; bytes: number; share: Share }>
   /** Call it after the response, successful or not. */
   end(): void
 }
 
 /**
- * Free requests with a body: checks the key, limits the body, and waits for its turn. Counts a free answer of the account. Throws, before
- * the body is read, if the account has used up its free answers, the key is not allowed, or the body is large and the account lacks credit.
+ * Opens a free request with a body: checks the key, limits the body, waits for its turn. Counts a free answer of the account. Throws before
+ * the body is read if the account has used up its free answers, the key is not allowed, or the body is large and the account lacks credit.
  */
 export async function openFree(deps: HttpDeps, request: Request, payer: Payer): Promise<FreeRequest> {
   deps.unpaid.answer(payer)

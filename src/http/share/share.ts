@@ -1,6 +1,6 @@
 /**
  * A request's shares of common resources while it is read: memory for its body and earlier answers, and a turn at the event loop if it is
- * large and unpaid. Without a free share it waits some seconds with its body unread.
+ * large and unpaid. If no share is free, the request waits some seconds with its body unread.
  */
 import { GatewayError } from '@/chat/error'
 import type { BodySize } from '@/http/body'
@@ -23,7 +23,7 @@ const MAX_WAITING = 1_000
 const MAX_WAITING_EACH = 200
 /** Maximum bodies of one account that were read and wait for their turn. */
 const MAX_TURNS_WAITING_EACH = 32
-/** Parsing this many values takes some milliseconds. */
+/** A body with more values than this takes some milliseconds to parse. */
 const MANY_VALUES = 5_000
 
 export function createShares(unpaid: Admission, waitMs = WAIT_MS): OpenShare {
@@ -54,7 +54,7 @@ type Parts = {
 }
 
 class RequestShare {
-  /** Bytes that were read. If the request is refused, they count as unpaid. */
+  /** Bytes of the body that were read. If the request is refused, they count as unpaid. */
   bytesRead = 0
   private held: Lease | undefined
   private turn: Lease | undefined
@@ -82,7 +82,7 @@ class RequestShare {
       return
     }
     if (this.bytesRead <= SMALL_BYTES) return
-    // A request never waits after a part of its body was read, so it is refused instead.
+    // The body is partly read. Such a request never waits for memory: it is refused if there is none.
     this.held = this.parts.room.takeNow(this.payer.accountId, this.bytesRead)
     if (!this.held) throw busy()
   }
@@ -92,12 +92,12 @@ class RequestShare {
     return this.takeTurn({ bytes: this.parts.isFree ? bytes : 0, dearValues })
   }
 
-  /** Waits for a turn before unpaid parsing that takes long, once per request. Throws `overloaded` too. */
+  /** Waits for a turn, once per request, before parsing that takes long and is not paid. Throws `overloaded`. */
   takeTurn({ bytes, dearValues }: BodySize): Promise<void> | undefined {
     if (this.turn || (bytes <= LARGE_BYTES && dearValues <= MANY_VALUES)) return undefined
     return this.wait(this.parts.turns.take(this.payer.accountId, 1)).then((taken) => {
       this.turn = taken
-      // Without this, the next request in the queue would run right after this one, without other work in between.
+      // Lets other work run before this request: otherwise queued requests would run directly one after another.
       return ownTurn()
     })
   }
@@ -114,7 +114,7 @@ class RequestShare {
       .then(() => this.grow(bytes))
   }
 
-  /** Called when the large part is parsed. */
+  /** Called when the large part has been parsed. The next request gets the turn. */
   endTurn(): void {
     this.turn?.release()
     this.turn = undefined

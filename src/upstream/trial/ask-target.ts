@@ -25,7 +25,7 @@ const NOBODY = 'provider-test'
 
 const decoder = new TextDecoder()
 
-/** Sends a small request to one target with the provider's first key: no failover, account, charge. `why`: for operators, no secrets. */
+/** Sends a small request to one target with the provider's first key: without failover or charge. `why`: for operators, without secrets. */
 export async function askTarget(
   model: Model,
   target: Target,

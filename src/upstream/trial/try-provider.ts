@@ -16,7 +16,7 @@ export type Trial = Record<ProbeName, Verdict> & {
   usage: Verdict
   /** Milliseconds until a streamed answer began. */
   firstTokenMs: number | null
-  /** The cost of the answers by the catalogue; null if it states none. */
+  /** The cost of the answers by the catalogue's cost prices; null if it has none. */
   cost: Nano | null
   /** The failed tests with their reasons. */
   faults: { of: ProbeName | 'usage'; why: string }[]
@@ -24,7 +24,7 @@ export type Trial = Record<ProbeName, Verdict> & {
 
 const AT_ONCE = 4
 
-/** Tries all chat models of a provider for an operator: working features, speed and cost. Undefined if the provider doesn't exist. */
+/** Tests all chat models of a provider for an operator: which features work, speed and cost. Undefined if the provider doesn't exist. */
 export async function tryProvider(catalog: Catalog, name: string): Promise<Trial[] | undefined> {
   if (!catalog.providers.has(name)) return undefined
   const waiting = [...catalog.models.values()].flatMap((model) =>
