@@ -54,7 +54,7 @@ export function ceilingsOf(limits: AccountLimits, defaults: DefaultLimits): Defa
   }
 }
 
-/** The entries of a key's `limits` that exceed its account's. */
+/** The entries of a key's `limits` that are higher than its account's limits (`ceilings`). */
 export function limitsAbove(limits: Partial<AccountLimits>, ceilings: DefaultLimits): Partial<DefaultLimits> {
   return Object.fromEntries(
     NAMES.flatMap((name) => {

@@ -43,7 +43,7 @@ export function createAccounts(database: Database, ledger: Ledger) {
       return 'updated'
     },
     find: find.bind(null, db),
-    /** Prefers a personal account to an organisation with the same address. */
+    /** The account with this address. If a person and an organisation have the same, returns the person's. */
     async findByEmail(email: string): Promise<Account | undefined> {
       const [row] = await db
         .select(COLUMNS)
@@ -86,7 +86,7 @@ async function writeStatus(
   })
 }
 
-/** Inserts an empty, active account and returns its id, also inside a transaction. Undefined if the address is taken or reserved. */
+/** Inserts an active account without credit, and returns its id. Undefined if the address is taken or reserved. */
 export async function insertAccount(
   db: Database['db'] | Transaction,
   { email, name }: NewAccount,

@@ -21,7 +21,7 @@ export type { ChangedBy } from './audit'
 export type { ChangeKeyOutcome } from './edit-key'
 export type { KeyListing } from './key-listing'
 
-/** Counts are integers from 1 to `MAX_KEY_LIMIT` (asserted). Missing limits are the catalogue's defaults, or none. */
+/** Counts are integers from 1 to `MAX_KEY_LIMIT` (asserted). A missing limit means the catalogue's default, or no limit. */
 export type NewKey = Partial<KeySettings> & {
   accountId: string
   /** 1 to 200 characters. */
@@ -30,7 +30,7 @@ export type NewKey = Partial<KeySettings> & {
   createdBy?: string
 }
 
-/** Omitted settings are unchanged; a limit of null is the catalogue's default or none. */
+/** Omitted settings stay unchanged. A limit of null means the catalogue's default, or no limit. */
 export type KeyChanges = Partial<KeySettings> & { name?: string }
 
 /** `key` is the only copy of the key's text; it is not stored. */
@@ -44,7 +44,7 @@ type CreateKeyOutcome =
 /** With `accountId`, only a key of that account is changed. `by`, for the audit log, defaults to the operator. */
 export type ApiKeys = ReturnType<typeof createApiKeys>
 
-/** An account's keys, without deleted and built-in ones. */
+/** Maximum keys of one account. Deleted and built-in keys don't count. */
 export const MAX_KEYS_PER_ACCOUNT = 100
 
 /** Keys of `service`. A change throws if the ledger is unreachable: it is in Postgres then, and repeating it updates the ledger. */
@@ -54,7 +54,7 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
     editKey(database, ledger, { keyId, accountId, by: by ?? OPERATOR, decide })
   return {
     create: create.bind(null, database, ledger, service),
-    /** Renames a key and changes its limits. `check` gets the current settings, locked, and may throw. */
+    /** Renames a key and changes its limits. `check` gets the locked row's settings. It may throw to refuse the change. */
     change(
       keyId: string,
       changes: KeyChanges,
@@ -69,7 +69,7 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
       return edit(decide)(keyId, accountId, by)
     },
     deactivate: edit((row) => toStatus(row, 'deactivated')),
-    /** Refused if the key's owner is no member, or has a role without keys. */
+    /** Activates a key. Refused if the key's owner is not a member, or has a role that allows no keys. */
     activate: (keyId: string, accountId?: string, by: ChangedBy = OPERATOR) =>
       editKey(database, ledger, {
         ...{ keyId, accountId, by, decide: (row) => toStatus(row, 'active'), movesBudgets: true },
@@ -86,7 +86,7 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
     delete: edit((row) => toStatus(row, 'deleted')),
     list: listKeys.bind(null, database),
     find: findKey.bind(null, database),
-    /** Replaces the key's secret and returns the new one, once. The old one works for `overlapMs` more (0 to 30 days). */
+    /** Replaces the key's secret. Only this call returns the new one. The old one works for `overlapMs` longer (0 to 30 days). */
     rotate: (keyId: string, overlapMs: number, accountId?: string, by: ChangedBy = OPERATOR) =>
       rotateKey(database, ledger, service, { keyId, overlapMs, accountId, by }),
     async playgroundKey(accountId: string, by: ChangedBy = OPERATOR): Promise<string> {
@@ -126,7 +126,7 @@ async function create(
     if (isForeignKeyViolation(error)) return { kind: 'unknown_account' }
     throw error
   }
-  // An optimisation: otherwise the first request reads Postgres.
+  // An optimisation: without it, the key's first request would look the hash up in Postgres.
   await ledger.rememberKeyHash(keyHash, { accountId, keyId }).catch(() => undefined)
   return { kind: 'created', keyId, key: text }
 }

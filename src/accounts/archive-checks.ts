@@ -14,7 +14,7 @@ export const IN_ARCHIVED_MONTH = `date_trunc('month', day::timestamp)::date IN
 
 const named = (month: string) => `to_char(${month}, 'YYYY-MM')`
 
-/** Checks of sums. They take time proportional to accounts and days. */
+/** Checks that compare only sums. Their time grows with the number of accounts and days. */
 export const ARCHIVE_SUM_CHECKS = [
   {
     kind: 'checkpoints_altered',
@@ -67,7 +67,7 @@ export const ARCHIVE_SUM_CHECKS = [
   },
 ]
 
-/** Reads every archived record still present, and all daily sums of these months. */
+/** Checks that read every archived record still in Postgres, and all daily sums of the records' months. */
 export const ARCHIVE_RECORD_CHECKS = [
   {
     kind: 'archived_records_altered',

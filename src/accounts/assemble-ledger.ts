@@ -12,12 +12,12 @@ type LedgerParts = {
   database: Database
   defaultLimits: DefaultLimits
   logger: Logger
-  /** Timeout of a query to Postgres; the default is the longest that a paid request can wait. */
+  /** Timeout of a query to Postgres. Default: the longest time that a paid request can wait for one. */
   historyTimeoutMs?: number
   onCall?: StoreCallListener
 }
 
-/** Builds a ledger over real stores, and the Postgres history that it loads accounts from. Its `verify` must still be called. */
+/** Builds a ledger on Redis, and the Postgres history from which it loads accounts. Call the ledger's `verify` before its first use. */
 export function assembleLedger(parts: LedgerParts): { ledger: Ledger; history: LedgerHistory } {
   const { redis, database, defaultLimits, logger, historyTimeoutMs, onCall } = parts
   const history = createLedgerHistory(database, historyTimeoutMs)

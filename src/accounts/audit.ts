@@ -15,7 +15,7 @@ export type AuditEntry = {
   details: AuditDetails
   ip?: string
   requestId?: string
-  /** The management key used, whose maker is the actor; stored in the details. */
+  /** The management key that was used. Its maker is the actor. Stored in the details. */
   managementKeyId?: string
   /** The operator key used; stored in the details. */
   operatorKeyId?: string
@@ -25,7 +25,7 @@ export type ChangedBy = Pick<AuditEntry, 'actor' | 'ip' | 'requestId' | 'managem
 
 export const OPERATOR: ChangedBy = { actor: { userId: null, email: 'operator' } }
 
-/** Writes `entry` as the last step of `transaction`, because other writers wait for it, and taking further locks could deadlock. */
+/** Writes `entry`. Call it last in `transaction`: other writers of the log wait for its lock, and later locks could deadlock. */
 export async function recordAudit(transaction: Transaction, entry: AuditEntry): Promise<void> {
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(${AUDIT_LOCK})`)
   const [last] = await transaction

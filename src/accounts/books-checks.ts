@@ -1,6 +1,6 @@
 /**
- * Checks that the books have every movement of credit once, and unaltered. Each entry is compared with the copy that the ledger was sent,
- * and each payment and reversal with its order's history and its entry. Each finding names the day (UTC).
+ * Checks that every movement of credit is recorded once and unaltered. Compares each ledger entry with the copy that was sent to the
+ * ledger, and each payment and reversal with its order's history and its ledger entry. Each violation names the day (UTC).
  */
 
 const NANO_PER_CENT = 10_000_000
@@ -13,7 +13,7 @@ const MOVED = `
   SELECT entry_id, account_id, CASE kind WHEN 'reinstatement' THEN 1 ELSE -1 END * moved_cents, applied_at, kind || ' ' || id
   FROM reversals WHERE entry_id IS NOT NULL`
 
-/** Changes of credit in the orders' history. Only this table has the refunds by administrators. */
+/** Changes of credit in the orders' history (`order_events`). Only this table has refunds by administrators. */
 const NOTED = `
   SELECT v.entry_id, o.account_id, CASE WHEN v.kind IN ('paid', 'reinstated') THEN 1 ELSE -1 END * v.amount_cents::bigint AS cents,
     v.created_at AS at, v.kind, o.id AS order_id
@@ -24,7 +24,7 @@ const nanoOf = (cents: string) => `coalesce((${cents} * ${NANO_PER_CENT})::text,
 
 const dayOf = (moment: string) => `(${moment} AT TIME ZONE 'UTC')::date`
 
-/** Checks of the books. They take time proportional to entries, which are few beside requests. */
+/** The checks. Their time grows with the number of ledger entries, which are few compared with requests. */
 export const BOOKS_CHECKS = [
   {
     kind: 'entry_differs',

@@ -21,7 +21,7 @@ type NewCredit = {
 /** `kind`: by default a credit, or a correction if `amount` is negative. `afterEntryId`: an entry that must reach the ledger first. */
 type NewEntry = NewCredit & { kind?: 'transfer'; afterEntryId?: string }
 
-/** `isUnique`: refused if another account has this reference. `isCovered`: refused if it takes more than can be moved. */
+/** `isUnique`: refused if another account has this reference. `isCovered`: refused if it debits more than the movable credit. */
 type DirectCredit = NewCredit & { isUnique?: boolean; isCovered?: boolean }
 
 type AddCreditOutcome =
@@ -36,7 +36,7 @@ type AddCreditOutcome =
   | { kind: 'reference_elsewhere'; accountId: string }
   /** The balance would leave the range of ±9,000,000 USD. */
   | { kind: 'out_of_range' }
-  /** `isCovered` was set, and the account has too little credit, or credit that its payer can still take back. */
+  /** `isCovered` was set, and the account has too little credit, not counting credit that its payers can still take back. */
   | DebitRefusal
 
 export interface Credits {
@@ -44,7 +44,7 @@ export interface Credits {
   addCredit(credit: DirectCredit, by?: ChangedBy): Promise<AddCreditOutcome>
 }
 
-/** Credits in `database`, applied to `ledger`. */
+/** Writes credits to `database`, then applies them to `ledger`. */
 export function createCredits(database: Database, ledger: Ledger): Credits {
   return {
     async addCredit(credit, by = OPERATOR) {
@@ -64,7 +64,7 @@ export function createCredits(database: Database, ledger: Ledger): Credits {
 
 type Recorded = RecordCreditOutcome | Extract<AddCreditOutcome, { kind: 'reference_elsewhere' }> | DebitRefusal
 
-/** Records the credit. A covered debit is withheld in the ledger before it is written to Postgres, and returned if that fails. */
+/** Records the credit. A debit is withheld in the ledger before it is written to Postgres, and returned if the write fails. */
 async function recordCovered({ db }: Database, ledger: Ledger, credit: DirectCredit, by: ChangedBy): Promise<Recorded> {
   const { accountId, amount, isCovered = false } = credit
   const entryId = newEntryId()
@@ -91,7 +91,7 @@ type Recording = {
   withhold?: () => Promise<DebitRefusal | undefined>
 }
 
-/** Records a credit once per reference, with its audit entry, inside a transaction. `withhold` reserves a covered debit first. */
+/** Records a credit once per reference, with its audit entry, inside a transaction. `withhold` first withholds a debit. */
 export async function recordAudited(
   transaction: Transaction,
   { credit, by, entryId, withhold }: Recording,
@@ -113,7 +113,7 @@ export async function recordAudited(
   return recorded
 }
 
-/** Finds another account that has this reference, if this account does not. Calls with the same reference run one at a time. */
+/** Finds another account with this reference; undefined if this account has it. Calls with the same reference run one at a time. */
 async function otherOwner(transaction: Transaction, { accountId, reference }: NewCredit): Promise<string | undefined> {
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`credit ${reference}`}, 0))`)
   const rows = await transaction
@@ -127,7 +127,7 @@ export type RecordCreditOutcome =
   | { kind: 'recorded'; entryId: string; isNew: boolean }
   | Extract<AddCreditOutcome, { kind: 'unknown_account' | 'reference_taken' | 'out_of_range' }>
 
-/** Writes the entry, the balance and the outbox row in a transaction; the outbox worker applies it after the commit. */
+/** Writes the entry, balance and outbox row in a transaction. After the commit, the outbox worker applies the credit to the ledger. */
 export async function recordCredit(
   transaction: Transaction,
   credit: NewEntry,
@@ -135,7 +135,7 @@ export async function recordCredit(
 ): Promise<RecordCreditOutcome> {
   const { accountId, amount, reference, afterEntryId } = credit
   const { kind = amount > 0 ? 'credit' : 'correction' } = credit
-  // Serialises credits of one account, also against the flusher.
+  // The lock serialises credits of one account, also with the flusher's writes.
   const account = await lockAccount(transaction, accountId)
   if (!account) return { kind: 'unknown_account' }
   const earlier = await findCredit(transaction, credit)

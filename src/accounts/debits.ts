@@ -1,4 +1,4 @@
-/** Takes credit back: withheld in the ledger, written to Postgres, then final. After a crash, Postgres decides the outcome. */
+/** Debits credit: withholds it in the ledger, writes the debit to Postgres, then takes the credit. After a crash, Postgres decides. */
 import { and, eq, isNull, lt } from 'drizzle-orm'
 import type { Transaction } from '@/db/client'
 import { creditOutbox } from '@/db/schema'
@@ -10,8 +10,8 @@ import { lockAccount } from './in-order'
 import { type MovableCredit, movableOf, reversibleCredit, sumOf } from './transfers/movable'
 
 /**
- * `amount` is positive. With `allowNegative`, the debit is made even below zero, and even while the ledger is unreachable. Without
- * `allowNegative`, `leavesReversible` spares the credit that payers can still take back.
+ * `amount` is positive. With `allowNegative`, the balance may become negative, and the ledger may be unreachable. Without `allowNegative`,
+ * `leavesReversible` refuses to debit credit that payers can still take back.
  */
 type Debit = Withheld & { allowNegative: boolean; leavesReversible: boolean }
 
@@ -20,7 +20,7 @@ export type DebitRefusal =
   | { kind: 'insufficient'; available: Nano }
   | ({ kind: 'reversible'; available: Nano } & MovableCredit)
 
-/** After this time, Postgres is asked for the outcome of an unfinished debit. */
+/** After this time, an unfinished debit is taken if Postgres has its entry, and returned otherwise. */
 const WITHHELD_TTL_MS = 60_000
 
 /**
@@ -63,7 +63,7 @@ export async function withholdDebit(
   }
 }
 
-/** After the transaction failed, takes or returns a withheld debit by its entry in Postgres. Never throws: the expiry does it again. */
+/** Ends a withheld debit after its transaction failed: taken if Postgres has its entry, else returned. Never throws: expiry retries. */
 export async function endWithheld(ledger: Ledger, withheld: Withheld): Promise<void> {
   await ledger.resolveWithheld(withheld).catch(() => undefined)
 }

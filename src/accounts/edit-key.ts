@@ -47,7 +47,7 @@ export async function editKey(database: Database, ledger: Ledger, request: EditR
   return outcome
 }
 
-/** Uses its own connections, so call it outside transactions: many at once could otherwise deadlock on the pool. */
+/** Reloads budgets. Call it outside transactions: it takes a connection from the pool, and transactions waiting for one could deadlock. */
 async function reloadBudgets({ db }: Database, ledger: Ledger, keyId: string): Promise<void> {
   const [key] = await db.select({ accountId: apiKeys.accountId }).from(apiKeys).where(eq(apiKeys.id, keyId))
   if (key) await ledger.reloadBudgets(key.accountId)
@@ -102,7 +102,7 @@ async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: str
       row: apiKeys,
       ofAccount: accounts.allowedAddresses,
       policy: POLICY_COLUMNS,
-      // A column that is never null must come first: the query builder decides by it whether there is a row.
+      // A column that is never null must come first: if it is null, the query builder decides that there is no joined row.
       ofMember: { userId: memberships.userId, ...MEMBER_POLICY_COLUMNS },
     })
     .from(apiKeys)

@@ -33,13 +33,13 @@ export async function isTaken(db: Database['db'] | Transaction, email: string, u
   return row?.isTaken === true
 }
 
-/** Whether `email`, in any case, is reserved because somebody may still undo a change of address. */
+/** Whether `email` (upper or lower case) is reserved, because somebody may still undo a change from this address. */
 export async function isKept(db: Database['db'] | Transaction, email: string): Promise<boolean> {
   const isLive = and(eq(addressChanges.oldEmail, email.toLowerCase()), gt(addressChanges.undoUntil, sql`now()`))
   return (await findRow(db, addressChanges, isLive)) !== undefined
 }
 
-/** Ends the reservation of `email` (lower case). Its change cannot be undone any more. */
+/** Ends the reservation of `email` (lower case). The change from this address can't be undone any more. */
 export async function release(transaction: Transaction, email: string): Promise<void> {
   await transaction.delete(addressChanges).where(eq(addressChanges.oldEmail, email))
 }

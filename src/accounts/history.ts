@@ -15,7 +15,7 @@ import { effectiveLimits, type KeyPolicy } from './policies/effective-limits'
 const HISTORY_TIMEOUT_MS = 3_000
 /** After Redis was lost, every account is read at its next request: many in one statement, with at most `maxWaiting` waiting requests. */
 const READINGS = { maxKeys: 500, maxQuestions: 2, maxWaiting: 10_000 }
-/** After a loss of Redis data, the last seconds' settlements are looked up too: as many as src/gateway/hold/settler.ts remembers. */
+/** After a loss of Redis data, the last settlements are looked up besides accounts: as many as src/gateway/hold/settler.ts remembers. */
 const SETTLEMENTS = { maxKeys: 5_000, maxQuestions: 2, maxWaiting: 50_000 }
 
 /** The rules in a row of an account, a membership or a key, as arguments of json_build_object. */

@@ -25,7 +25,7 @@ const LEDGER_PATIENCE_MS = 200
 const HISTORY_LOOKUPS = { maxKeys: 1_000, maxQuestions: 2, maxWaiting: 10_000 }
 const RETRY_AFTER_SECONDS = 2
 
-/** Finds the payer of a key's text: in memory, the ledger, then Postgres. Only found keys are remembered: hashes don't change accounts. */
+/** Finds the payer of a key's text: in memory, the ledger, then Postgres. Only found keys are remembered: a hash keeps its account. */
 export function createIdentify(
   database: Database,
   ledger: Ledger,
@@ -77,7 +77,7 @@ export function createIdentify(
 
 type KeyRow = { key_hash: string; account_id: string; id: string; ordinal: number }
 
-/** Payer and secret number by hash, also for expired secrets, but not for deleted keys. A join, since an array would scan the table. */
+/** Finds payer and secret number by hash, also of expired secrets, but not of deleted keys. A join, since an array would scan the table. */
 async function findInHistory({ sql }: Database, keyHashes: readonly string[]): Promise<Map<string, Payer>> {
   const rows = await sql<KeyRow[]>`
     WITH asked AS (SELECT unnest(${textArray(keyHashes)}::text::text[]) AS key_hash)

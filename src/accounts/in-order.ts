@@ -1,9 +1,9 @@
-/** Serialises work on an account: changes of its row, and writes of accounts and keys to the ledger, in the order of Postgres. */
+/** Locks that keep an order: changes of an account's row, and writes to the ledger in the order of the changes in Postgres. */
 import { eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { accounts } from '@/db/schema'
 
-/** Runs `work` while no other process does so for `subject`: the ledger then gets the latest change last. */
+/** Runs `work` under a lock on `subject`, one process at a time, so that the ledger gets the latest change last. */
 export async function inOrder(
   { db }: Database,
   subject: string,

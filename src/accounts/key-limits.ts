@@ -35,7 +35,7 @@ const STORED: Partial<Record<Kind, (value: unknown) => unknown>> = {
   regions: (list) => list && [...new Set(list as string[])],
 }
 
-/** The given settings as columns. */
+/** The given settings by the names of their Postgres columns. */
 export function keyColumns(settings: Partial<KeySettings>): Partial<typeof apiKeys.$inferInsert> {
   const given = FIELD_ROWS.filter(({ name }) => settings[name] !== undefined)
   return Object.fromEntries(
@@ -52,7 +52,7 @@ export function settingsOf(row: KeyRow): KeySettings {
   return Object.fromEntries(values) as KeySettings
 }
 
-/** The settings that limit a key. */
+/** The limits and rules among the settings of a key's row. */
 export function limitsOf(row: KeyRow): OwnLimits {
   const settings = settingsOf(row)
   const limits = FIELD_ROWS.filter(({ raise }) => raise !== undefined)
@@ -75,7 +75,7 @@ function toWire(kind: Kind, value: unknown): unknown {
 
 const MAX_QUOTED = 100
 
-/** Returns the named settings with their values from `values`, for the audit log. */
+/** The settings that `said` contains, with their values from `values`, for the audit log. */
 export function describeSettings(said: Partial<KeySettings>, values: Partial<KeySettings> = said): AuditDetails {
   const rows = FIELD_ROWS.filter(({ name }) => said[name] !== undefined)
   const told = rows.map(({ name, kind, wire }) => {
@@ -95,7 +95,7 @@ export function describeAddresses(addresses: Addresses): string {
   return addresses?.join(', ') ?? 'everywhere'
 }
 
-/** The changed limits that are higher than `present`'s. Null counts as the default, or as unlimited. Turning a flag off is a raise. */
+/** The names of limits that `changes` raises above `present`. Null counts as the default, or unlimited. Turning a flag off is a raise. */
 export function limitsRaised(
   changes: Partial<KeySettings>,
   present: OwnLimits,

@@ -38,7 +38,7 @@ export function isProgramKey(text: string, service: string, kind: ProgramKeyKind
   return isWellFormedKey(text, `${service}-${kind}`)
 }
 
-/** The kind that `text` looks like, as a key of any service; undefined if it looks like no key for programs. */
+/** The kind of key whose form `text` has, for any service. Undefined if it is no management or operator key. */
 export function programKeyKind(text: string): ProgramKeyKind | undefined {
   return /^[\w.-]{1,40}-(mgmt|op)-\w/.exec(text)?.[1] as ProgramKeyKind | undefined
 }

@@ -21,7 +21,7 @@ import { ensureAccount, nameOf, passwordCredential } from './users'
 
 type User = typeof users.$inferSelect
 
-/** Creates the administrator or changes password and role; a change ends sessions. A new administrator's second factor is removed. */
+/** Creates an administrator, or makes a user one. A new password or role ends sessions; a new role also removes the second factor. */
 export async function upsertAdministrator(
   database: Database,
   address: string,
@@ -34,7 +34,7 @@ export async function upsertAdministrator(
   const password = isSame ? undefined : await hashPassword(newPassword)
   await database.db.transaction(async (transaction) => {
     const before = await lockUser(transaction, email)
-    // The operator's command ends a reservation of the address.
+    // The operator's command overrides a reservation of the address.
     if (!before) await release(transaction, email)
     const isTakenOver = before !== undefined && (before.role !== 'admin' || !before.emailVerified)
     if (isTakenOver) await removeSecondFactor(transaction, before.id)
@@ -143,7 +143,7 @@ export async function setDisabled(
   })
 }
 
-/** Active API keys that depend on the person: their own keys everywhere, and all keys of their account if it has no other user. */
+/** Active API keys that depend on the person: their own keys in all accounts, and all keys of an account that has no other user. */
 export async function keysEndingWith({ sql }: Database, address: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     SELECT api_keys.id FROM api_keys JOIN users AS one ON one.email = ${address.toLowerCase()}

@@ -23,7 +23,7 @@ type OutboxOptions = {
 }
 
 interface OutboxWorker extends BackgroundWorker {
-  /** Runs one round. Returns how many rows advanced, and how many failed. */
+  /** Runs one round. Returns how many rows reached their next state, and how many failed. */
   runOnce(): Promise<{ moved: number; failed: number }>
 }
 

@@ -9,7 +9,7 @@ export const PASSWORD_MAX_CHARS = 256
 
 /** 19 MiB and two passes, as OWASP recommended in 2024. The hash contains its parameters, so they can be raised later. */
 const ARGON2ID = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
-/** Concurrent hashes per process; each takes 19 MiB and a core. Unknown people get fewer, so that one stays free for known people. */
+/** Concurrent hashes per process; each takes 19 MiB and a core. Unknown people get fewer, so that a slot stays free for known people. */
 const MAX_RUNNING = 4
 const MAX_STRANGERS_RUNNING = SHARED.hashing.perProcess
 /** The length of each of the two queues. Further hashes are refused with `retry-after`. */
@@ -20,7 +20,7 @@ type Line = { readonly maxRunning: number; running: number; readonly waiting: ((
 
 const known: Line = { maxRunning: MAX_RUNNING, running: 0, waiting: [] }
 const strangers: Line = { maxRunning: MAX_STRANGERS_RUNNING, running: 0, waiting: [] }
-/** Carries the queue through a library that passes no parameters on. */
+/** The queue for hashes of the current call. The sign-in library between caller and hash passes no parameters on. */
 const lineOf = new AsyncLocalStorage<Line>()
 
 /** Hashes inside `work` use the queue of known people. It has priority, and unknown people cannot fill it. */
@@ -52,7 +52,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       })
     }
-    // A finished hash passes its slot on directly, so that no newcomer can take it.
+    // A finished hash gives its slot directly to a waiting one, so that no newcomer can take it.
     await new Promise<void>((resolve) => line.waiting.push(resolve))
   }
   try {

@@ -12,7 +12,7 @@ import { generateKey, hashKey, keyHint } from './key-text'
 type PlaygroundKeyOf = (accountId: string, by?: ChangedBy) => Promise<string>
 
 const NAME = 'Playground'
-/** Maximum cached accounts; their keys never change. */
+/** Maximum cached ids. The id of an account's playground key never changes. */
 const CAPACITY = 10_000
 
 /** The playground's API keys: one per account, created at first use, never shown. Any number of gateways may ask at once. */

@@ -115,7 +115,7 @@ const RECORD_CHECKS: readonly Check[] = [
         IS DISTINCT FROM (days.requests, days.charges, days.output, days.bills, days.costed)`,
   },
   {
-    // A day with too many combinations of tags has one sum for the rest.
+    // A day with too many combinations of tags sums the remaining ones in a row without tags.
     kind: 'tag_sum_differs',
     statement: `
       WITH crowded AS (SELECT DISTINCT account_id, day FROM usage_daily_tags WHERE tags = ''),
@@ -141,7 +141,7 @@ const RECORD_CHECKS: readonly Check[] = [
       GROUP BY event_id HAVING count(*) > 1`,
   },
   {
-    // An expired hold may be corrected once, later. Any other second record of a hold is a double charge.
+    // An expired hold may later get one correcting record. Any other second record of a hold is a double charge.
     kind: 'hold_charged_twice',
     statement: `
       SELECT min(account_id), format('%s: %s', hold_id, string_agg(format('%s %s', kind, cost_nano), ', ' ORDER BY settled_at))

@@ -8,7 +8,7 @@ import { lockAccount } from './in-order'
 /** Ten years. */
 export const MAX_STORED_HOURS = 87_600
 
-/** 0: store nothing; null: the operator's time. */
+/** `hours` 0: answers are not stored. null: they are stored for the operator's maximum time. */
 type StoredHoursChange = { accountId: string; hours: number | null; by: ChangedBy }
 
 /** Changes the setting, with an audit entry if it differs. */

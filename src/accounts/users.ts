@@ -15,7 +15,7 @@ type NewUser = { email: string; password: string; name?: string; role?: UserRole
 
 type CreateUserOutcome = { kind: 'created'; userId: string } | { kind: 'email_taken' } | { kind: 'unknown_account' }
 
-/** Creates a user for an operator, with a verified address and its account. The caller checks the password's length. */
+/** Creates a user by an operator's command, with a verified address and an account. The caller checks the password's length. */
 export async function createUser(
   { db }: Database,
   user: NewUser,

@@ -33,7 +33,7 @@ export interface Batches {
 }
 
 const WINDOW_MS = 24 * 3_600_000
-/** Lines are written with one statement for about this many lines or bytes. */
+/** One statement writes about this many lines or bytes. */
 const CHUNK_LINES = 500
 const CHUNK_BYTES = 1024 * 1024
 const MOST_MODELS = 10

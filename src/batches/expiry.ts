@@ -12,7 +12,7 @@ const ROUND_SIZE = 5
 const ROUND_TIMEOUT_MS = 10_000
 const STOP_TIMEOUT_MS = 2_000
 
-/** Deletes expired batches and files, and incomplete ones. Gateways skip each other's rows. */
+/** Deletes expired batches and files, and those that were never completed. Gateways skip each other's rows. */
 export function createBatchExpiry(database: Database, logger: Logger, intervalMs = INTERVAL_MS): BackgroundWorker {
   return createWorkerLoop({
     async round() {

@@ -1,4 +1,4 @@
-/** Stores lines of batches in Postgres. Gateways claim them with a lease, end each once or put it back, and end the rest with the batch. */
+/** Stores lines of batches in Postgres. Gateways claim lines with a lease, end each once or put it back; unrun ones end with the batch. */
 import type { Fragment, Sql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import type { PauseReason } from '@/db/batch-schema'
@@ -100,13 +100,13 @@ export async function renewLeases(
     WHERE l.batch_id = r.batch_id AND l.place = r.place AND l.tries = r.tries AND l.state = 'running'`
 }
 
-/** Whether the charge of this request is in the history, where {@link endLine} reads a cost that nobody else knows. */
+/** Whether the charge of this request is in Postgres, where {@link endLine} reads the cost if no process knows it. */
 export async function isBooked({ sql }: Database, requestId: string): Promise<boolean> {
   const rows = await sql`SELECT 1 FROM usage_records WHERE event_id = ${requestId}`
   return rows.length > 0
 }
 
-/** Lets a line wait again. `cleared`: its tries up to this number cost nothing. Has no effect if another gateway has claimed it. */
+/** Lets a line wait again. `cleared`: its tries up to this number cost nothing. Has no effect if another gateway has claimed the line. */
 export async function putBack(
   { sql }: Database,
   batchId: string,

@@ -9,7 +9,7 @@ import type { EndedState, LineResult } from './types'
 const PAGE_LINES = 500
 const PAGE_BYTES = 1024 * 1024
 
-/** The text before an answer in a line of a file; `tail` is the text after it. A line that never ran has an error there. */
+/** SQL for the text before the answer in a line of a results file. `tail` is the text after it: an error if the line never ran. */
 function head(sql: Sql): Fragment {
   return sql`'{"id":"batch_req_' || substr(md5(batch_id || ':' || place), 1, 24) || '","custom_id":' || to_json(custom_id)::text
     || CASE WHEN status IS NULL THEN ',"response":' ELSE

@@ -69,7 +69,7 @@ const SAMPLE_MS = 5
 const BUSY_PAUSE_MS = 200
 /** Wait of a line whose earlier try is still open, or has just been charged. Then it is checked again. */
 const UNDECIDED_MS = 2_000
-/** An answer is stored within moments after its charge; after this time it never will be. */
+/** An answer is stored within moments after its charge. If it isn't stored after this time, it never will be. */
 const STORE_GRACE_MS = 10_000
 const STORE_RETRY_MS = 500
 const STOP_TIMEOUT_MS = 5_000
@@ -213,7 +213,7 @@ export function createBatchRunner({
     },
     async stop() {
       await loop.stop()
-      // A line that takes longer is taken over by another gateway once its lease has ended.
+      // If a line takes longer, another gateway claims it after its lease has ended.
       await withDeadline(Promise.all(work), STOP_TIMEOUT_MS, () => undefined)
       clearInterval(renewing)
     },

@@ -9,7 +9,7 @@ export function seenBy(sql: Sql, { accountId, madeBy }: Scope): Fragment {
   return sql`account_id = ${accountId} ${isTheirs}`
 }
 
-/** The member who owns the key; null: the account as a whole. */
+/** The member who owns the key; null if the key belongs to the account. */
 export async function makerOf({ sql }: Database, keyId: string): Promise<string | null> {
   const [key] = await sql<{ createdBy: string | null }[]>`
     SELECT created_by AS "createdBy" FROM api_keys WHERE id = ${keyId}`

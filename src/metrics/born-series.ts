@@ -31,7 +31,7 @@ export function bornLanes(catalog: Catalog): LaneNames[] {
   return lanes.slice(0, MAX_LANES)
 }
 
-/** The models and providers that can answer. */
+/** Each model with each of its providers. */
 export function bornTargets(catalog: Catalog): Omit<LaneNames, 'format'>[] {
   const targets = [...catalog.models.values()].flatMap((model) =>
     [...providersOf(model)].map((provider) => ({ model: model.id, provider })),
@@ -44,7 +44,7 @@ export function bornProviders(catalog: Catalog): Set<string> {
   return new Set([...catalog.models.values()].flatMap((model) => [...providersOf(model)]))
 }
 
-/** Pairs of models that the catalogue allows for fallbacks, from the abandoned one. */
+/** Pairs of models for fallbacks that the catalogue allows: the abandoned model, then the next. */
 export function bornFallbacks({ models, tiers }: Catalog): [from: string, to: string][] {
   const next = new Map<string, Set<string>>()
   const add = (from: string, to: string) => {

@@ -3,7 +3,7 @@ import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { CredentialStatus } from '@/dialects/credentials/authorizer'
 import { expose, labelled } from './series'
 
-/** Metrics of provider credentials: their expiry, and the results of fetching them. Once per registry. */
+/** Metrics of provider credentials: their expiry, and the results of fetching them. Call it once per registry. */
 export function exposeCredentials(registry: Registry, catalog: CatalogSource): void {
   function statuses(): [provider: string, CredentialStatus][] {
     return [...catalog.current.providers.values()].flatMap(({ name, dialect }) =>

@@ -14,19 +14,19 @@ export type EndedAnswer = {
   format: FormatName
   model: string
   provider: string
-  /** The client's status; 499 if it disconnected. */
+  /** The HTTP status sent to the client; 499 if it disconnected. */
   status: number
   ending: Ending
   charge: Charge
   /** The provider's charge, even if the answer is free to the caller; undefined if unknown. */
   providerCost?: Nano | undefined
-  /** The provider's counts and ours, if they differ a lot. */
+  /** The token counts of the provider and of the gateway, if they differ a lot. */
   counts?: DifferingCounts | undefined
-  /** Classes without a price that the provider counted. */
+  /** Kinds of tokens that the provider counted and that have no price here. */
   unknownUsage?: readonly string[] | undefined
   usage: Usage | null
   finish: FinishKind | undefined
-  /** The provider's finish reason, if unknown. */
+  /** The provider's finish reason, if the gateway doesn't know it. */
   unlistedFinish?: string | undefined
   /** The provider's id of the answer and name of the model; empty if not sent. */
   answeredAs: { id: string; model: string }

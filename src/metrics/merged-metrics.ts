@@ -1,6 +1,6 @@
 /**
- * Combines the metrics of several processes into one report. Counters are added, including those of ended processes. Gauges are added if they count the process's
- * own work, but not if they show shared state.
+ * Combines the metrics of several processes into one report. Counters are added, including those of ended processes. Gauges are added if
+ * they count the process's own work, but not if they show shared state.
  */
 import AggregatorRegistry from 'prom-client/lib/cluster.js'
 import Counter from 'prom-client/lib/counter.js'
@@ -24,7 +24,7 @@ interface MergedProcess {
 interface MergedMetrics {
   start(name: string): MergedProcess
   restarted(): void
-  /** All metrics as text. `up` has whether each process has answered. */
+  /** All metrics as text. `up`: whether each process has answered, by its name. */
   exposition(up: ReadonlyMap<string, boolean>): Promise<string>
 }
 
@@ -118,7 +118,7 @@ function keyOf(name: string, { metricName = name, labels }: Value): string {
 /** `each`: one series per process, with the label `process`. */
 type GaugeRule = 'sum' | 'max' | 'min' | 'each'
 
-/** The rule of every gauge. For shared state it is the worst value of any process, so that no alert is averaged away. */
+/** The rule of every gauge. For shared state, the report has the worst value of any process, so that alerts see it. */
 export const GAUGE_RULES: Readonly<Record<string, GaugeRule>> = {
   svc_open_streams: 'sum',
   svc_open_holds: 'sum',

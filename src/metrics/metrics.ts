@@ -13,11 +13,11 @@ export type DriftReport = { atMs: number; durationMs: number; accounts: number; 
 export const IDEMPOTENCY_OUTCOMES = ['first', 'replayed', 'in_use', 'reused', 'lost', 'full'] as const
 export type IdempotencyOutcome = (typeof IDEMPOTENCY_OUTCOMES)[number]
 
-/** The outcome of a request that accepts a cached answer. `kept`, in addition to `miss`: its own answer was stored. */
+/** The outcome of a request that accepts a cached answer. `kept`, in addition to `miss`: the request's answer was stored in the cache. */
 export const CACHE_OUTCOMES = ['hit', 'miss', 'bypass', 'kept'] as const
 export type CacheOutcome = (typeof CACHE_OUTCOMES)[number]
 
-/** Why a started call was cancelled, if not because of its provider. */
+/** Causes for cancelling a started call that are not its provider's fault. */
 export const THROWN_AWAY_CAUSES = ['hang_up', 'outrun'] as const
 type ThrownAwayCause = (typeof THROWN_AWAY_CAUSES)[number]
 

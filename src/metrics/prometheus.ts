@@ -33,7 +33,7 @@ export interface PrometheusMetrics extends Metrics {
   readonly contentType: string
   /** All metrics as text, without secrets. */
   exposition(): Promise<string>
-  /** The metrics for `merged-metrics.ts`, which combines several processes; faster. */
+  /** The metrics for `merged-metrics.ts`, which combines several processes. Faster than {@link exposition}. */
   snapshot(): Promise<string>
   /** Like {@link snapshot}, but as data without the label `process`. */
   series(): Promise<MetricObjectWithValues<MetricValue<string>>[]>
@@ -63,7 +63,7 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
   const stores = createStoreMetrics(registry)
   let named: Catalog | undefined
 
-  /** Adds the series of the catalogue. Removed names stay, as counters must. */
+  /** Adds the series of the catalogue. Series of removed names stay, since counters must not disappear. */
   function nameSeries(): void {
     if (named === catalog.current) return
     named = catalog.current

@@ -5,7 +5,7 @@ import type { FormatName } from '@/chat/format-name'
 import type { Payer } from '@/ledger/outcomes'
 import type { Logger, OwnValue } from '@/lib/logger'
 
-/** The kind of line: an answer by a model of a kind, a token count, or a route. */
+/** The line's event: an answer by a model of this kind, a token count, or another route. */
 type LineEvent = ModelKind | 'count' | 'route'
 
 export type RequestLine = {
@@ -51,7 +51,7 @@ export function openLine(
   }
 }
 
-/** Writes the line once, with its own values added to `own` (our texts) and `foreign` (others). */
+/** Writes the line once. Adds its values to `own` (texts of this program) and `foreign` (texts of clients and providers). */
 export function writeLine(
   logger: Pick<Logger, 'infoOwn'>,
   line: RequestLine,

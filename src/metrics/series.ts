@@ -7,10 +7,10 @@ export type Sample = [labels: Labels, value: number]
 type Family = { name: string; help: string }
 type LibraryValue = { labels: Labels; value: number; metricName?: string }
 
-/** Series that are read at each scrape. Each series may occur only once. */
+/** A metric whose series are read at each scrape. Each series may occur only once. */
 type ReadFamily = Family & { samples(): Iterable<Sample> }
 
-/** Adds families: with a name ending in `_total` as counters, which must only increase, others as gauges. */
+/** Adds metrics. If its name ends in `_total`, a metric is a counter, which must only increase; otherwise a gauge. */
 export function expose(registry: Registry, ...families: ReadFamily[]): void {
   for (const { name, help, samples } of families) {
     const type = name.endsWith('_total') ? 'counter' : 'gauge'
@@ -18,12 +18,12 @@ export function expose(registry: Registry, ...families: ReadFamily[]): void {
   }
 }
 
-/** A family of one series without labels. */
+/** A metric with one series, which has no labels. */
 export function reading(name: string, help: string, read: () => number): ReadFamily {
   return { name, help, samples: () => [[{}, read()]] }
 }
 
-/** A family with one label. */
+/** A metric whose series have one label. */
 export function labelled(
   name: string,
   help: string,
@@ -42,7 +42,7 @@ interface HistogramSeries {
   observe(series: Distribution, seconds: number): void
 }
 
-/** Adds a histogram. A series is shown once it was first requested. */
+/** Adds a histogram. A series is shown after `series` was first called for it. */
 export function exposeHistogram(
   registry: Registry,
   { name, help, bounds }: Family & { bounds: readonly number[] },

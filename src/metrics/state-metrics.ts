@@ -30,7 +30,7 @@ type Watched = StateSources & {
 /** The level of a circuit in dashboards: higher is worse. */
 const CIRCUIT_LEVEL = { closed: 0, 'half-open': 1, open: 2 } as const
 
-/** Adds gauges over the current state, read only at a scrape. Once per registry. */
+/** Adds gauges of the current state, which is read only at a scrape. Call it once per registry. */
 export function exposeState(registry: Registry, watched: Watched): void {
   const { routing, providerKeys, catalog } = watched
   exposeWork(registry, watched)

@@ -3,7 +3,7 @@ import type { PoolState } from '@/db/client'
 import { type RedisLoad, STORE_OPERATIONS } from '@/ledger/store-calls'
 import { type Distribution, expose, exposeHistogram, labelled } from './series'
 
-/** Timed calls to Redis besides the ledger's own. */
+/** Names of timed Redis calls that are not the ledger's. */
 const OTHER_OPERATIONS = ['idempotency'] as const
 
 const POOLS = ['gateway', 'dashboard', 'flusher'] as const

@@ -15,7 +15,7 @@ const TOKEN_CLASSES = [
   ['output', 'output'],
 ] as const
 
-/** Adds requests, tokens, cost, rules and flags. */
+/** Adds the counters of requests, tokens, cost, billing rules and flags. */
 export function exposeTraffic(registry: Registry, totals: TrafficTotals): void {
   expose(registry, {
     name: 'svc_requests_total',
@@ -54,7 +54,7 @@ export function exposeTraffic(registry: Registry, totals: TrafficTotals): void {
   )
 }
 
-/** Adds the providers' charges, and the answers whose token counts differ from ours. */
+/** Adds the counters of providers' charges, and of answers whose token counts differ from ours. */
 export function exposeProviderBills(registry: Registry, totals: TrafficTotals): void {
   const usdOf = (value: 'providerCostNano' | 'uncostedNano') =>
     function* (): Generator<Sample> {
@@ -96,7 +96,7 @@ function names({ format, model, provider }: { format: string; model: string; pro
   return { format, model, provider }
 }
 
-/** Adds attempts, fallbacks and provider failures. */
+/** Adds the counters of attempts, fallbacks and provider failures. */
 export function exposeRouting(registry: Registry, totals: RoutingTotals): void {
   const attempts = (value: 'count' | 'milliseconds', factor: number) =>
     function* (): Generator<Sample> {

@@ -12,12 +12,12 @@ import {
 import { bornEndings, type LaneNames, NO_PROVIDER } from './born-series'
 import type { EndedAnswer } from './ended-answer'
 
-/** The sums of one (client format, model, provider) with catalogue names. */
+/** The sums of one lane: one client format, model and provider, with catalogue names. */
 type Lane = {
   format: string
   model: string
   provider: string
-  /** Requests by HTTP status and ending, including those that may still happen. */
+  /** Numbers of requests by HTTP status and ending. Combinations that may still occur have 0. */
   requests: Map<number, Partial<Record<Ending, number>>>
   tokens: Usage
   costNano: number
@@ -25,7 +25,7 @@ type Lane = {
   providerCostNano: number
   uncostedNano: number
   gaps: Record<CountGap, number>
-  /** Complete answers with more stated tokens than charged. */
+  /** Complete answers for which the provider stated more tokens than were charged. */
   soldShort: number
 }
 

@@ -28,7 +28,7 @@ export function lastWorkMs(): number {
   return timesMs[(next - 1 + SIZE) % SIZE] ?? 0
 }
 
-/** The work since `fromMs` that was followed by the longest pause; undefined if there was none. */
+/** The URL of the work since `fromMs` that ran longest before other work began; undefined if there was none. */
 export function longestWorkSince(fromMs: number): string | undefined {
   let longest: string | undefined
   let longestMs = 0

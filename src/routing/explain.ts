@@ -13,7 +13,7 @@ import { routeReason } from './route-reason'
 export type RouteExplanation = {
   requested: string
   reason: string
-  /** The maximum cost at any model of the plan, in USD, which would be held. */
+  /** The credit that the request would hold, in USD: the maximum cost at the plan's most expensive model. */
   hold_usd: number
   estimated_input_tokens: number
   targets: {
@@ -32,7 +32,7 @@ export type RouteExplanation = {
 /** The caller's preferences as the gateway read them, and all data rules. Prices are in USD per 1,000,000 tokens. */
 type PreferencesExplanation = {
   quality: number | null
-  /** Whether a suitable candidate has the requested quality; null without such a request or without a tier. */
+  /** Whether a suitable candidate has the requested quality; null if no quality was requested, or no tier. */
   quality_reached: boolean | null
   max_price: { input: number | null; output: number | null }
   providers: { order: readonly string[]; only: readonly string[]; ignore: readonly string[] }
@@ -57,7 +57,7 @@ type TierExplanation = {
   ranking: { model: string; score: number; penalties: Record<string, number>; estimated_cost_usd: number }[]
 }
 
-/** Estimated output tokens of a request without a tier's estimate and without a lower limit. */
+/** Estimated output tokens if no tier has estimated them, and the request has no lower limit. */
 const USUAL_OUTPUT_TOKENS = 500
 
 /** The credit to hold for a request that these models and targets may answer. */

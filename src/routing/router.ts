@@ -1,4 +1,4 @@
-/** Routing's interface for the gateway: makes plans, runs requests through them, and shares experience with other gateways. */
+/** Routing's interface for the gateway: makes plans, runs requests through them, and shares health data with other gateways. */
 import { findSold } from '@/catalog/aliases'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Catalog, MediaKind, Target } from '@/catalog/types'
@@ -34,7 +34,7 @@ import { createStickiness, type SessionKeeper, type Stickiness } from '@/routing
 import { explainPlan, type HoldOf, type RouteExplanation } from './explain'
 
 export interface Router {
-  /** The conversation of a request to a tier; `name` is the caller's. Undefined for other requests. */
+  /** The conversation of a request to a tier; `name` is the caller's name of it. Undefined for requests to a model. */
   sessionOf(request: ChatRequest, accountId: string, name: string | undefined): Session | undefined
   /** A permanent id of any request's conversation. */
   conversationOf(request: ChatRequest, accountId: string, name: string | undefined): string | undefined
@@ -43,9 +43,9 @@ export interface Router {
    * has a session, and may briefly wait for Redis; all others are planned at once.
    */
   plan(request: ChatRequest, origin: Origin): Soon<Plan>
-  /** Plans a request for embeddings. Throws errors of `buildEmbeddingPlan`, and `overloaded` as above. */
+  /** Plans a request for embeddings. Throws errors of `buildEmbeddingPlan`, and `overloaded` like `plan`. */
   planEmbedding(request: EmbeddingRequest, permitted: Permitted): EmbeddingPlan
-  /** Plans a request for speech, a picture and the like. Throws errors of `buildMediaPlan`, and `overloaded` as above. */
+  /** Plans a request for speech, a picture and the like. Throws errors of `buildMediaPlan`, and `overloaded` like `plan`. */
   planMedia(kind: MediaKind, request: MediaRequest, permitted: Permitted): MediaPlan
   /** The plan as data, for callers who want to see it. */
   explain(plan: Plan, request: ChatRequest, holdOf: HoldOf): RouteExplanation
@@ -72,7 +72,7 @@ type RouterOptions = {
   onEvent?: RoutingListener
 }
 
-/** Other gateways see a circuit as open for this much longer, since the probe takes time. */
+/** Other gateways see our open circuit as open for this much longer than we do, since our probe takes time. */
 const PROBE_MS = 10_000
 const TICK_MS = 1_000
 /** The interval for publishing new latencies. */

@@ -21,11 +21,11 @@ import {
 
 type ConversationDeps = { database: Database; copies: Pick<Copies, 'find' | 'findOwner'> }
 
-/** Time limit for reading from Postgres all that one request continues or names. */
+/** Time limit for reading from Postgres all answers and items that one request refers to. */
 const TIMEOUT_MS = 5_000
 /** Answers to read with one query, if a request names items of many answers. */
 const READ_AT_ONCE = 8
-/** Bytes of answers to parse without a pause, which takes a few milliseconds. Then other requests get a turn. */
+/** Bytes of answers to parse before other requests get a turn. Parsing them takes a few milliseconds. */
 const MAX_PARSED_AT_ONCE = 256 * 1024
 
 /** One answer of the account. Throws `overloaded` if Postgres doesn't answer. */
@@ -50,7 +50,7 @@ type Chain = {
 /** Called with the conversation's size before the conversation is read. May throw to refuse the size. */
 export type BeforeReading = (sum: StoredSum) => Promise<void> | undefined
 
-/** The answer `id` and the earlier ones that it continues. Throws `invalid_request` if too many, and errors of `beforeReading`. */
+/** The answer `id` and the earlier ones that it continues. Throws `invalid_request` for too many, and errors of `beforeReading`. */
 export async function readChain(
   deps: ConversationDeps,
   accountId: string,
@@ -120,7 +120,7 @@ export async function itemsOf(links: readonly StoredResponse[]): Promise<JsonObj
 
 type Resolved = {
   items: JsonValue[]
-  /** The size that they add to the request. */
+  /** The size that the referenced items add to the request. */
   bytes: number
   /** Whether referenced reasoning is missing and was omitted. */
   isShortened: boolean
@@ -133,7 +133,7 @@ type ReferenceTerms = {
   beforeReading: BeforeReading
 }
 
-/** Replaces references in `items`. Throws `not_found` for missing items, `invalid_request` for too many. */
+/** Replaces references in `items` by the stored items. Throws `not_found` for missing items, `invalid_request` for too many. */
 export async function resolveReferences(
   deps: ConversationDeps,
   accountId: string,

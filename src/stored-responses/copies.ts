@@ -33,7 +33,7 @@ export interface Copies {
   find(accountId: string, id: string): Promise<Copied>
   /** The answer that has an item, with the sizes of both; undefined if no copy has the item. */
   findOwner(accountId: string, itemId: string): Promise<ItemOwner | undefined>
-  /** Marks an answer as deleted, so that a copy elsewhere is not used. Rejects on failure. */
+  /** Marks an answer as deleted, so that no gateway uses a copy of it. Rejects on failure. */
   bury(accountId: string, id: string): Promise<void>
   /** Notes that all of an account's answers so far are deleted. Rejects on failure. */
   buryAll(accountId: string, nowMs: number): Promise<void>

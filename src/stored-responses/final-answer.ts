@@ -8,7 +8,7 @@ export type FinalAnswer = {
   id: string
   text: string
   output: JsonObject[]
-  /** The provider's count of the whole prompt; null if unknown. */
+  /** The provider's token count of the whole prompt; null if unknown. */
   inputTokens: number | null
   /** The same last bytes, but with `store: false` in the answer. */
   unstored(): string

@@ -10,7 +10,7 @@ import { inputItems, outputItems, type StoredResponse } from './stored-items'
 
 type PageDeps = { database: Database; copies: Pick<Copies, 'find'> }
 
-/** A page: its maximum number of items, and the id before the first of them. */
+/** A requested page: its maximum number of items, and the id of the item before its first. */
 export type PageRequest = { order: 'asc' | 'desc'; limit: number; after: string | null }
 
 /** The items of a page. A page of large items is shorter. */
@@ -80,7 +80,7 @@ async function readPage(
   return { items, hasMore: isMore(), bytes }
 }
 
-/** The answers of the conversation, oldest first. The newest may only be copies in Redis, and not yet in Postgres. */
+/** The answers of the conversation, oldest first. The newest answers may be copies in Redis that Postgres doesn't have yet. */
 async function findParts({ database, copies }: PageDeps, accountId: string, id: string): Promise<Part[]> {
   const parts: Part[] = []
   let next: string | null = id

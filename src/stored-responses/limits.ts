@@ -8,7 +8,7 @@ export const MAX_CHAIN_LINKS = 1_000
 /** The limits for all items of a conversation together, in bytes and in JSON values. */
 export const MAX_CHAIN_BYTES = SHARED.chainBytes.perAccount
 export const MAX_CHAIN_VALUES = SHARED.chainValues.perAccount
-/** The most answers of one account. Beyond it, the account's oldest answers are deleted. */
+/** The most answers of one account. If it has more, its oldest answers are deleted. */
 export const MAX_STORED_RESPONSES = 100_000
 /** The most references to stored items in one request. An item that is named twice counts twice. */
 export const MAX_REFERENCES = 1_000

@@ -102,8 +102,8 @@ export type Link = {
 }
 
 /**
- * `id` and its stored predecessors, newest first: at most one more than the longest chain that a request may continue. `LIMIT` makes Postgres look up each link by
- * its id; for a small table without statistics it would read all of the account's rows.
+ * `id` and its stored predecessors, newest first: at most one more than the longest chain that a request may continue. `LIMIT` makes
+ * Postgres look up each answer by its id. For a small table without statistics it would read all of the account's rows.
  */
 export async function measureChain({ sql }: Database, accountId: string, id: string): Promise<Link[]> {
   const measures = sql`bytes, json_values, tokens, input_items, output_items, parent_id`
@@ -180,7 +180,7 @@ export async function findOwners(
   return new Map(rows.toReversed().map(({ itemId, ...owner }) => [itemId, owner]))
 }
 
-/** The account's total. */
+/** The number and bytes of the account's stored answers. */
 export async function readTotal({ db }: Database, accountId: string): Promise<StoredTotal> {
   const [row] = await db
     .select({ kept: storedResponseTotals.kept, bytes: storedResponseTotals.bytes })
@@ -229,7 +229,7 @@ export async function shortenLives({ sql }: Database, accountId: string, hours: 
 
 type DeletedRow = { id: string; createdMs: number }
 
-/** Changes row and total in one statement, so that they stay consistent. */
+/** Deletes rows and reduces the accounts' totals in one statement, so that both stay consistent. */
 async function deleteWhere(sql: Sql, condition: Fragment): Promise<DeletedRow[]> {
   return await sql<DeletedRow[]>`
     WITH gone AS (DELETE FROM stored_responses WHERE ${condition} RETURNING account_id, id, bytes, created_at),

@@ -21,7 +21,7 @@ export type StoredResponse = {
   /** Size of `input` and `answer` together. */
   bytes: number
   jsonValues: number
-  /** The provider's count for the whole prompt; null if unknown. */
+  /** The provider's token count of the whole prompt; null if unknown. */
   tokens: number | null
   /** The size of the earlier answers that this one continues; only set for a new answer. */
   before?: ChainSum
@@ -29,7 +29,7 @@ export type StoredResponse = {
 
 export type ChainSum = { links: number; bytes: number; values: number }
 
-/** The earlier answers to read for a request: bytes, and the tokens that providers counted. */
+/** The size of the earlier answers that a request continues: bytes, and tokens as counted by providers. */
 export type StoredSum = { bytes: number; tokens: number }
 
 /** An answer to store, with its items: those of the input, then those of the answer. */
@@ -66,7 +66,7 @@ function objectsOf(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
-/** The request's own input as items; undefined if invalid, which the format will refuse. */
+/** The request's own input as items; undefined if invalid: the format's decoder will refuse it. */
 export function ownItems(input: JsonValue | undefined): JsonValue[] | undefined {
   if (input === undefined || input === null) return []
   if (typeof input === 'string') {
@@ -75,7 +75,7 @@ export function ownItems(input: JsonValue | undefined): JsonValue[] | undefined 
   return Array.isArray(input) ? input : undefined
 }
 
-/** The id that `item` refers to; undefined if it is an item itself. Its type may be missing. */
+/** The id that `item` refers to; undefined if `item` is no reference. A reference's type may be missing. */
 export function referenceOf(item: JsonValue): string | undefined {
   if (!isJsonObject(item) || typeof item.id !== 'string') return undefined
   if (item.type === 'item_reference') return item.id

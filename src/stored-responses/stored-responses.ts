@@ -65,7 +65,7 @@ export interface StoredResponses extends BackgroundWorker {
   resume(arrived: Arrived): Promise<Resumed>
   /** The sent answer. Throws `not_found`, also if another account owns it. */
   find(accountId: string, id: string): Promise<string>
-  /** A page of the input of the answer's request, after the earlier conversation. Throws `not_found` too. */
+  /** A page of the input of the answer's request, after the earlier conversation. Throws `not_found` like {@link find}. */
   findInput(accountId: string, id: string, page: PageRequest): Promise<InputPage>
   delete(accountId: string, id: string): Promise<string[]>
   /** How long the account's answers are kept in hours (0 = not at all), and its total. `maxHours` is the operator's limit. */
@@ -98,7 +98,7 @@ const NOTHING: Chain = { links: [], sum: { links: 0, bytes: 0, values: 0 } }
 const MS_PER_HOUR = 3_600_000
 const NOT_STORED: JsonObject = { store: false }
 
-/** Creates the stored answers of one process. A stop writes the rest to Postgres. */
+/** Creates the stored answers of one process. A stop writes the answers still waiting to Postgres. */
 export function createStoredResponses(options: Options): StoredResponses {
   const { database, clock, logger, maxHours, onEvent = () => undefined } = options
   const copies = createCopies(options.copies, clock.now, logger)

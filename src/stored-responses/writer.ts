@@ -1,4 +1,4 @@
-/** Writes stored answers to Postgres in batches from a queue bounded in bytes. A stop writes the rest. */
+/** Writes stored answers to Postgres in batches from a queue bounded in bytes. A stop writes the remaining queue. */
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import { databaseFailure, describeFailure } from '@/db/failure'
@@ -12,7 +12,7 @@ import type { NewResponse } from './stored-items'
 interface Writer extends BackgroundWorker {
   hasRoom(stored: NewResponse): boolean
   push(stored: NewResponse): void
-  /** Writes one at once; returns whether it is stored. Never rejects. */
+  /** Writes one answer at once; returns whether it is stored. Never rejects. */
   writeNow(stored: NewResponse): Promise<boolean>
 }
 

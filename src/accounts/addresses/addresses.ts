@@ -14,7 +14,7 @@ type AddressChange = {
   accountId: string
   addresses: Addresses
   by: ChangedBy
-  /** Gets the list before the change, locked, and may throw. */
+  /** Gets the current list, whose row is locked. May throw to refuse the change. */
   check?: ((before: Addresses) => void) | undefined
 }
 

@@ -4,7 +4,7 @@ import type { NewMail } from '@/accounts/mails/templates'
 import { type BudgetScope, type BudgetWindow, windowEnd, windowNumbers } from '@/ledger/budgets'
 import { NANO_PER_USD } from '@/lib/money'
 
-/** An alert can fire again once the balance rises above its threshold times this. */
+/** An alert can be sent again after the balance has risen above the alert's threshold times this factor. */
 const REARM_RATIO = 1.1
 /** At most one mail about the balance in this time. */
 export const PAUSE_MS = 6 * 3_600_000
@@ -56,7 +56,7 @@ export type DueAlert = {
 
 type Crossings = { due: DueAlert[]; states: Map<string, AlertState> }
 
-/** `last`: the account's balance and total spending at the last check, 0 before the first. */
+/** Finds due alerts. `last`: the account's balance and total spending at the last check; 0 before the first check. */
 export function findCrossings(
   figures: Figures,
   last: { balance: number; spent: number },
@@ -164,7 +164,7 @@ function lookAtDay(
   due.push({ mail: { kind: 'spend_unusual', facts }, memberId: null })
 }
 
-/** The median; the lower middle value if their number is even. */
+/** The median of `values`. If their number is even, the lower of the two middle values. */
 function medianOf(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)] ?? 0
 }

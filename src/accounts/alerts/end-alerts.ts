@@ -1,4 +1,4 @@
-/** The end of an account's alerts to one address. */
+/** Stops the alerts of an account to one address. */
 import { and, eq, inArray } from 'drizzle-orm'
 import { kindsOfShare } from '@/accounts/mails/rules'
 import { alertAddresses } from '@/db/alert-schema'
@@ -18,7 +18,7 @@ export async function dropWaitingAlerts(transaction: Transaction, accountId: str
   await transaction.delete(mails).where(and(isWaiting, inArray(mails.kind, kindsOfShare('several_alerts'))))
 }
 
-/** The row of one address of an account. */
+/** The condition for the row of one alert address of an account. */
 export function isAlertAddress(accountId: string, email: string) {
   return and(eq(alertAddresses.accountId, accountId), eq(alertAddresses.email, email))
 }

@@ -3,7 +3,7 @@ import type { Reminder } from './look'
 
 /** A shorter overlap gets no mail: the user is expected to replace the secret at once. */
 const LEAST_OVERLAP = '1 hour'
-/** The warning comes a quarter of the overlap before the end, at most this long before. */
+/** The reminder is sent a quarter of the overlap before the secret's end, but no earlier than this before it. */
 const LONGEST_LEAD = '24 hours'
 const ROUND_SIZE = 100
 
@@ -18,7 +18,7 @@ type UsedSecret = {
   endMs: number
 }
 
-/** Finds rotated-out key secrets that expire soon and were used in the last quarter of their overlap: one reminder each. */
+/** Finds rotated-out key secrets that expire soon and were recently used (within a quarter of the overlap). One reminder each. */
 export async function endingSecrets({ sql }: Database, nowMs: number): Promise<Reminder[]> {
   const now = new Date(nowMs).toISOString()
   const secrets = await sql<UsedSecret[]>`

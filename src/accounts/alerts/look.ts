@@ -28,10 +28,10 @@ export async function lookAt(database: Database, accountId: string, nowMs: numbe
   })
 }
 
-/** An alert that is sent once per `mark` (the time of the end) and `level` (for a key's end, the days before it). */
+/** An alert that is sent once per `mark` (the end of the key or secret) and `level` (days before a key's end). */
 export type Reminder = { accountId: string; name: string; mark: number; level: number; alert: DueAlert }
 
-/** Mails those reminders that no gateway has sent at this level or a lower one, as one mail to one account. Returns their number. */
+/** Mails the reminders that no gateway has sent yet at this level or a lower one, all in one mail. Returns how many were due. */
 export async function tellOnce(
   { db }: Database,
   accountId: string,

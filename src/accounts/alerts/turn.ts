@@ -4,7 +4,7 @@ import type { Database } from '@/db/client'
 
 const WORKER = 'alerts'
 
-/** Takes or renews the lease of the one gateway that looks for alerts, by the database's clock. False if another gateway holds it. */
+/** Takes or renews the lease for checking alerts, by the database's clock. Returns false if another gateway holds the lease. */
 export async function takeTurn({ db }: Database, holder: string, durationMs: number): Promise<boolean> {
   const endsAt = sql`now() + ${durationMs} * interval '1 millisecond'`
   const taken = await db

@@ -1,10 +1,10 @@
-/** Unsubscribe links: each turns one kind of mail off for an address without a sign-in. Encrypted against forgery; they never expire. */
+/** Unsubscribe links: each turns off one kind of mail to one address, without sign-in. Encrypted against forgery; they never expire. */
 import { seal, unseal } from '@/accounts/mails/seal'
 import { OPTIONAL_KINDS, type OptionalKind } from '@/db/alert-schema'
 import { parseJson } from '@/lib/json'
 import type { Secrets } from '@/lib/secrets'
 
-/** Relative to the service's address. */
+/** The page's path, relative to the service's address. */
 export const UNSUBSCRIBE_PATH = '/mail/unsubscribe'
 
 const PURPOSE = 'unsubscribe'

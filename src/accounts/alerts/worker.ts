@@ -22,7 +22,7 @@ type AlertDeps = {
 
 const INTERVAL_MS = 20_000
 const JITTER = 1
-/** Longer than a round takes. The lease of a gateway that died ends after this time. */
+/** Duration of the lease, longer than a round takes. After it, another gateway replaces one that died. */
 const TURN_MS = 60_000
 /** After all accounts were checked, the next pass begins no sooner than this. */
 const PAUSE_BETWEEN_MS = 10_000
@@ -30,7 +30,7 @@ const PAUSE_BETWEEN_MS = 10_000
 const PAGE_SIZE = 5_000
 const LOOK_SIZE = 200
 const KEYS_SIZE = 100
-/** Share of time spent working, however many accounts there are: the rest is for paid requests. */
+/** The share of time in which the worker works. The remaining time is left to paid requests. */
 const WORK_SHARE = 0.1
 const STOP_TIMEOUT_MS = 2_000
 /** Days before a key's end at which an alert is sent. */
@@ -117,7 +117,7 @@ async function remindOfKeys(database: Database, nowMs: number): Promise<number> 
   return await sumApart([...byAccount], ([accountId, own]) => tellOnce(database, accountId, own, nowMs))
 }
 
-/** Reminders of keys that end soon, by expiry or maximum age: one at each of {@link DAYS_BEFORE_END}. If both are due, only the last. */
+/** Reminders of keys that end soon, by expiry or maximum age: one at each of {@link DAYS_BEFORE_END}. If both are due, only the later. */
 async function keysToRemindOf(database: Database, nowMs: number): Promise<Reminder[]> {
   const now = new Date(nowMs).toISOString()
   const found = new Map<string, Reminder>()
@@ -137,7 +137,7 @@ async function keysToRemindOf(database: Database, nowMs: number): Promise<Remind
   return [...found.values()]
 }
 
-/** Keys with an end (`ends_at`), and their secret's creation (`since`). The rule of `effectiveLimits`, in a form that uses both indexes. */
+/** Selects keys with an end (`ends_at`), and their secret's creation (`since`). Same rule as `effectiveLimits`, but uses both indexes. */
 function endingKeys(query: Database['sql']) {
   const own = query`k.id, k.account_id, k.name, k.created_by, coalesce(k.secret_since, k.created_at) AS since`
   const ofAge = query`coalesce(k.secret_since, k.created_at) + a.max_key_age_days * interval '1 day'`

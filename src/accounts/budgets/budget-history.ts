@@ -6,7 +6,7 @@ import { type BudgetScope, type BudgetWindow, spentInWindows } from '@/ledger/bu
 /** Days to read: the longest window, and some more days for clock differences. */
 const DAYS_BACK = 40
 
-/** An expression over `accounts a`: its budgets as JSON (`AccountBudgets` of the ledger), null if it has none. */
+/** An SQL expression over `accounts a`: the account's budgets as JSON (the ledger's `AccountBudgets`), null if it has none. */
 export function budgetsOf(sql: Sql) {
   const sums = (table: string, column: string) => sql`SELECT day, sum(cost_nano)::bigint AS cost FROM ${sql(table)} d
     WHERE d.account_id = a.id AND d.${sql(column)} = s.scope_id GROUP BY day`
@@ -29,7 +29,7 @@ type SpentOf = { accountId: string; scope: BudgetScope; scopeId: string }
 
 type DayRow = { day: number; cost: number }
 
-/** The amount spent by the charges that have reached Postgres. Every scope belongs to the account `accountId`. */
+/** The amount that a scope has spent, from the charges in Postgres. The scope belongs to the account `accountId`. */
 export async function spentByHistory(
   { sql }: Database,
   { accountId, scope, scopeId }: SpentOf,

@@ -20,7 +20,7 @@ type BudgetChange = BudgetOf & {
   /** Only for `new_member`: also gives the resulting budget to present members without one. */
   isForMembersToo?: boolean
   by: ChangedBy
-  /** Gets the limits before the change, locked, and may throw. */
+  /** Gets the current limits, whose rows are locked. May throw to refuse the change. */
   check?: (before: Partial<Record<BudgetWindow, { limit: Nano }>>) => void
 }
 
@@ -104,7 +104,7 @@ async function changeBudgets(
   return outcome
 }
 
-/** Returns how many members got a budget because they had none. */
+/** Gives the budget for new members to all members without one. Returns their number. */
 async function giveToMembers(transaction: Transaction, accountId: string): Promise<number> {
   const given = await transaction.execute<{ scope_id: string }>(sql`
     INSERT INTO budgets (account_id, scope, scope_id, "window", limit_nano, set_by)
@@ -116,7 +116,7 @@ async function giveToMembers(transaction: Transaction, accountId: string): Promi
   return new Set(given.map(({ scope_id }) => scope_id)).size
 }
 
-/** Grants an additional positive amount for the window of `nowMs` only. Throws if the ledger is unreachable: call it again. */
+/** Adds a positive amount to a limit, only for the window that contains `nowMs`. Throws if the ledger is unreachable: call it again. */
 async function grantBudget(
   database: Database,
   ledger: Pick<Ledger, 'reloadBudgets'>,

@@ -8,7 +8,7 @@ export const UNDO_DAYS = 7
 
 type Where = { address: string; at: string }
 
-/** `undoDays`: 0 if there is no link. */
+/** `undoDays`: days for which the mail's link can undo the change; 0 if there is no link. */
 type Change = Where & { after: string; undoDays: number }
 
 const confirmAddress: Template<Record<string, never>> = {

@@ -15,14 +15,14 @@ type Budget = OfAccount & {
   percent: number
   spent: string
   limit: string
-  /** ISO 8601; '' if the budget never starts again. */
+  /** End of the budget's window, ISO 8601; '' if the budget never starts again. */
   endsAt: string
 }
 
 type LowBalance = OfAccount & {
   balance: string
   threshold: string
-  /** Whole days at the rate of the last seven; -1 if nothing was spent in them. */
+  /** Whole days that credit lasts at the rate of the last seven days; -1 if nothing was spent in them. */
   daysLeft: number
 }
 
@@ -127,7 +127,7 @@ const SINGLE_TEMPLATES = {
   ),
 }
 
-/** Further alerts are only counted. */
+/** Maximum alerts that one mail lists. It only counts further ones. */
 const MAX_LISTED = 20
 
 export const ALERT_TEMPLATES = {

@@ -23,7 +23,7 @@ export type Template<Facts> = {
 const MAX_NAME_CHARS = 80
 
 /**
- * A user's text in which mail programs find no links: similar-looking dots and slashes become plain ones, invisible characters are removed.
+ * Changes a user's text so that mail programs find no links: removes invisible characters, and splits the text at dots and slashes.
  */
 export function withoutLinks(name: string): string {
   const plain = name.normalize('NFKC').replace(/\p{Cf}/gu, '')

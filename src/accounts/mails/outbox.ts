@@ -27,7 +27,7 @@ const HOUR_MS = 3_600_000
 const INVITED_RANK = 1
 const OTHER_RANK = 1_000
 
-/** Writes a mail to each permitted recipient, sent after the commit. Beyond the hourly limit the mail waits or is dropped. */
+/** Writes a mail for each permitted recipient. It is sent after the commit; above the hourly limit it waits or is dropped. */
 export async function writeMails(
   db: Transaction | Database['db'],
   { kind, facts }: NewMail,
@@ -60,7 +60,7 @@ function accountIn(facts: NewMail['facts']): string | undefined {
   return 'accountId' in facts ? facts.accountId : undefined
 }
 
-/** The rank of a mail. Among other mails, those of an owner with fewer recent mails are sent first. */
+/** The rank of a mail. If nobody requested the mail, the rank grows with the owner's number of recent mails (`before`). */
 function rankOf(kind: MailKind, before: number): number {
   const { waits } = MAIL_RULES[kind]
   if (waits === 'the asker') return 0

@@ -84,19 +84,19 @@ function blockAsHtml(block: Block, surroundings: Surroundings): string {
     : `<table class="list"><caption>${escapeHtml(block.caption)}</caption>${rows.join('')}</table>`
 }
 
-/** Headers and paragraphs are one line each, even if a name contains line breaks. */
+/** Puts a text on one line: a line break in a name must not break a header or a paragraph. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
-/** The styles with the operator's colour, if it has one. */
+/** The styles with the operator's colour, if one is configured. */
 function styleOf(brand: Brand | undefined): string {
   const shades = brand && brandShades(brand)
   if (!shades) return STYLE
   return STYLE.replaceAll('#4f46e5', shades[6]).replaceAll('#4338ca', shades[7]).replaceAll('#a5b4fc', shades[3])
 }
 
-/** Both colour schemes are declared twice: by `color-scheme`, and by rules for mail programs that only know those. */
+/** Both colour schemes are declared twice: by `color-scheme`, and by media queries for mail programs that only know these. */
 const STYLE = `
 :root{color-scheme:light dark;supported-color-schemes:light dark}
 body{margin:0;padding:24px 12px;background:#f3f5f7;color:#14181c;font:16px/1.5 -apple-system,"Segoe UI",Roboto,Helvetica,Arial,sans-serif}

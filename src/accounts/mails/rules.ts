@@ -1,4 +1,4 @@
-/** Rules of each kind of mail: whether a person waits for it, its recipients, and its hourly limit. The outbox accepts no other kinds. */
+/** Rules of each kind of mail: whether a person waits for it, its recipients, and its hourly limit. The outbox accepts only these kinds. */
 import type { MailKind } from './templates'
 
 type Share =

@@ -9,7 +9,7 @@ type Period = {
   /** First and last day, yyyy-mm-dd, UTC. */
   from: string
   to: string
-  /** 1: the figures are only of the recipient's own keys. */
+  /** 1: the figures cover only the recipient's own keys; 0: the whole account. */
   isOwn: number
 }
 
@@ -23,7 +23,7 @@ type Digest = Period & {
   members: FactRows
   /** '' for recipients who may not see the balance. */
   credit: string
-  /** yyyy-mm-dd, at the rate of the last seven days; '' if nothing was spent in them. */
+  /** The day on which credit ends at the rate of the last seven days, yyyy-mm-dd; '' if nothing was spent in them. */
   lastsUntil: string
 }
 

@@ -11,7 +11,7 @@ import { TOP_UP_TEMPLATES } from './top-up-templates'
 const DAY_HOURS = 24
 const WEEK_HOURS = 7 * DAY_HOURS
 
-/** Who made a change: a person's address, or the operator's command line. */
+/** `by`: the author of a change, as a person's address or the operator's command line. */
 type Changed = { accountName: string; by: string }
 
 const NOT_YOU =

@@ -13,8 +13,8 @@ type OutgoingMail = RenderedMail & {
 }
 
 /**
- * `away`: no server, or the server accepts no mail. `later`: a temporary refusal. `failed`: a permanent one. `refused`: no such address,
- * possibly with a `reason`.
+ * `away`: no server, or the server accepts no mail. `later`: a temporary refusal. `failed`: a permanent refusal. `refused`: the address
+ * doesn't exist. `reason` is the error's text.
  */
 export type SendOutcome = { kind: 'sent' } | { kind: 'away' | 'later' | 'failed' | 'refused'; reason: string }
 
@@ -26,7 +26,7 @@ export interface MailTransport {
 const TIMEOUT_MS = 10_000
 const MAX_REASON_CHARS = 300
 
-/** Sends mails through an SMTP server. Without one, mails are logged. Undefined in production, where logged links could open accounts. */
+/** Sends mails through an SMTP server. Without one, logs them, or returns undefined in production: logged links could open accounts. */
 export function createMailTransport(
   settings: MailSettings | undefined,
   isProduction: boolean,
@@ -89,7 +89,7 @@ function meaningOf(error: unknown): SendOutcome {
   return { kind: isOfAddress ? 'refused' : 'failed', reason }
 }
 
-/** Reply codes for a bad address or a closed mailbox (RFC 3463). A plain 550 counts as one. */
+/** Reply codes for a bad address or a closed mailbox (RFC 3463). A 550 without a status code counts too. */
 const NO_SUCH_ADDRESS = /\b55[013][ -](5\.1\.\d|5\.2\.1\b|(?!\d\.\d+\.\d))/
 
 function createLoggedTransport(logger: Logger): MailTransport {

@@ -22,7 +22,7 @@ export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
 
 type MailWorkerDeps = {
   database: Database
-  /** Undefined: mails cannot be sent here, and are deleted after their time. */
+  /** Undefined: mails cannot be sent here, and are deleted after their lifetime. */
   transport: MailTransport | undefined
   secrets(): Promise<Secrets>
   /** The service's address without a trailing slash; undefined: the address of the request that caused the mail. */
@@ -189,7 +189,7 @@ async function lookAndClean({ sql: query }: Database): Promise<{ mails: number; 
   return row ?? { mails: 0, seconds: 0 }
 }
 
-/** Removes addresses from a server's error text: none may get into the log. */
+/** Removes addresses from a server's error text, since the log must contain none. */
 function withoutAddresses(reason: string): string {
   return reason.replace(/\S+@\S+/g, '…')
 }

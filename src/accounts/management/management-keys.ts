@@ -57,7 +57,7 @@ type CreateOutcome =
   | { kind: 'created'; keyId: string; key: string }
   | { kind: 'too_many_keys'; limit: number }
   | { kind: 'unknown_account' }
-  /** The person's role does not allow this scope. */
+  /** The person's role does not allow creating management keys. */
   | { kind: 'not_permitted' }
 
 export type ManagementKeys = ReturnType<typeof createManagementKeys>
@@ -88,7 +88,7 @@ async function create(
   const keyId = randomId('mgmt')
   const expiresAt = expiresAtMs === null ? null : new Date(expiresAtMs)
   return await db.transaction(async (transaction): Promise<CreateOutcome> => {
-    // Changes of roles use the same lock.
+    // Changes of roles take the same lock, so the role can't change before the key exists.
     if (!(await lockAccount(transaction, accountId))) return { kind: 'unknown_account' }
     if (!mayHold(await roleIn(transaction, accountId, createdBy), 'management_key')) return { kind: 'not_permitted' }
     const isOwn = and(eq(managementKeys.accountId, accountId), isNull(managementKeys.revokedAt))

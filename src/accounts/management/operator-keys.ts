@@ -17,11 +17,11 @@ type NewOperatorKey = {
   name: string
   scopes: readonly OperatorScope[]
   expiresAt: Date | null
-  /** Networks from which it may be used. */
+  /** Networks from which the key may be used. */
   allowedAddresses: Addresses
 }
 
-/** A valid key, for answering a request. */
+/** The data of a valid key that a request needs. */
 export type OperatorKey = { keyId: string; name: string; scopes: readonly string[]; allowedAddresses: Addresses }
 
 export type OperatorKeys = ReturnType<typeof createOperatorKeys>

@@ -42,7 +42,7 @@ export async function membershipIn(
   return found && { role: found.role, seesAllUsage: seesAllUsage(found.role, found.settings) }
 }
 
-/** The role by which somebody changes members. A management key acts as admin; an operator has no role. */
+/** The role that decides which changes of members an actor may make. A management key acts as admin; an operator has no role. */
 export async function roleOfActor(
   db: Database['db'] | Transaction,
   accountId: string,
@@ -64,8 +64,8 @@ export async function accountsOf({ db }: Database, userId: string): Promise<OwnA
 }
 
 /**
- * The rights of the key's member: whether the member sees the balance, and all usage or only that of `madeBy`. A departed member has no
- * role.
+ * The rights of the key's member: whether the member sees the balance, and whether all usage or only that of `madeBy`. A departed member
+ * has no role.
  */
 export async function sightOfKey(
   { db }: Database,

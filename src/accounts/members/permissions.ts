@@ -4,10 +4,10 @@ import { type ChosenSettings, settingsOf } from '@/people/settings/fields'
 
 /** Each permission with its roles. No other code checks roles. */
 export const PERMISSIONS = {
-  /** See usage, failed requests and keys: one's own without `usage.readAll`, unless the account shows developers all usage. */
+  /** See usage, failed requests and keys. Without `usage.readAll` only one's own, unless the account shows developers all usage. */
   'usage.read': ['owner', 'admin', 'developer', 'billing', 'viewer'],
   'usage.readAll': ['owner', 'admin', 'billing', 'viewer'],
-  /** Create, deactivate and delete one's visible keys, and use the playground. */
+  /** Create keys, deactivate and delete the keys that one sees, and use the playground. */
   'keys.use': ['owner', 'admin', 'developer'],
   /** Switch keys off. Without `keys.use`, only one's own keys that stayed after a change of role. */
   'keys.switchOff': ['owner', 'admin', 'developer', 'billing', 'viewer'],

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 1_000
 const FRESH_MS = 1_000
 const MAX_PAYERS = 10_000
 
-/** Whether a payer may see the balance: by the role of the acting member, else of the key's. The account's own keys do. Never rejects. */
+/** Whether a payer may see the balance, by the role of the acting or the key's member. A key without a member may. Never rejects. */
 export function createSeesBalance(database: Database): (payer: Payer) => Promise<boolean> {
   const answers = createBoundedMap<string, { untilMs: number; answer: Promise<boolean> }>(MAX_PAYERS)
   return (payer) => {

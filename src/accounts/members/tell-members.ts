@@ -58,7 +58,7 @@ export async function tellOfAddresses(
   )
 }
 
-/** The members with these roles who may sign in. */
+/** The addresses of members with these roles who may sign in. */
 export async function addressesOf(
   transaction: Transaction,
   accountId: string,

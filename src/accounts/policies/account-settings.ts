@@ -11,7 +11,7 @@ type SettingsChange = {
   accountId: string
   chosen: ChosenSettings
   by: ChangedBy
-  /** Gets the settings before the change, locked, and may throw. */
+  /** Gets the current settings, whose row is locked. May throw to refuse the change. */
   check?: ((before: Settings) => void) | undefined
 }
 

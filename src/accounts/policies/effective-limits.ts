@@ -35,7 +35,7 @@ export function effectiveLimits(
   }
 }
 
-/** The permission that the rules of an account, a member or a key give. */
+/** The permission that one owner's rules give. The owner is the account, the member or the key. */
 export function allowedBy(
   { allowedModels, allowedProviders, zeroRetention, noTraining, regions }: KeyRules,
   from: RuleOwner,

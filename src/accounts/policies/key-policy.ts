@@ -20,12 +20,12 @@ export async function readKeyPolicy({ db }: Database, accountId: string): Promis
 type Change<Policy> = {
   policy: Partial<Policy>
   by: ChangedBy
-  /** Gets the rules before the change, locked, and may throw. */
+  /** Gets the current rules, whose row is locked. May throw to refuse the change. */
   check?: ((before: Policy) => void) | undefined
 }
 type PolicyChange = Change<KeyPolicy> & { accountId: string }
 
-/** Changes the fields in `policy` (audited), and each key in the ledger. Throws if the ledger is unreachable: repeat it then. */
+/** Changes the fields in `policy`, with an audit entry, and each key in the ledger. Throws if the ledger is unreachable: call it again. */
 export async function changeKeyPolicy(
   database: Database,
   ledger: Ledger,

@@ -1,5 +1,5 @@
 /**
- * Rotates an API key's secret; its other fields stay. The old secret works for the overlap, older ones end, so at most two secrets work.
+ * Rotates an API key's secret; its other fields stay. The old secret works during the overlap. Still older ones end, so at most two work.
  */
 import { and, eq, gt } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
@@ -9,7 +9,7 @@ import type { Database, Transaction } from '@/db/client'
 import { apiKeys, keySecrets } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 
-/** `key` is the only copy of the new text. `formerEndsAt`: the end of the old one. */
+/** `key`: the key's new text, its only copy. `formerEndsAt`: the time at which the old secret ends. */
 type RotateKeyOutcome =
   | { kind: 'rotated'; key: string; formerEndsAt: Date }
   | Exclude<ChangeKeyOutcome, { kind: 'updated' }>

@@ -35,7 +35,7 @@ export function digestWords(
   }
 }
 
-/** The shares as rows of a mail, with a row for the rest, so that the rows add up to the total. */
+/** The shares as rows of a mail, with a row for the remaining cost, so that the rows add up to the total. */
 function rowsOf(shares: readonly Share[], total: number): FactRows {
   const rest = shares.reduce((left, { cost }) => left - cost, total)
   const rows: FactRows = shares.map(({ name, cost }) => [name, usdText(cost)])

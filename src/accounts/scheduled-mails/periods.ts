@@ -12,7 +12,7 @@ export const UNIT_OF: Record<ScheduledKind, Unit> = {
   export_monthly: 'month',
 }
 
-/** First and last day (yyyy-mm-dd) of a period; `before` is the first day of the preceding one. */
+/** First and last day (yyyy-mm-dd) of a period; `before` is the first day of the preceding period. */
 export type Period = { unit: Unit; from: string; to: string; before: string }
 
 const WEEK_DAYS = 7

@@ -3,7 +3,7 @@ import type { Period } from './periods'
 
 type DigestOf = { accountId: string; madeBy?: string | undefined }
 
-/** Amounts in nano-USD. */
+/** The cost of one model, key or member, in nano-USD. */
 export type Share = { name: string; cost: number }
 
 export type UsageDigest = {

@@ -11,7 +11,7 @@ import { digestWords } from './digest-words'
 import { latestPeriod, type Period, UNIT_OF } from './periods'
 import { readDigest } from './read-digest'
 
-/** Usage records may reach Postgres this long after a period ended, unless `bookedUntilMs` says that all have. */
+/** Usage records may reach Postgres this long after a period's end. Its mail also waits for `bookedUntilMs`. */
 const SETTLING_MS = 3_600_000
 const ROUND_SIZE = 100
 

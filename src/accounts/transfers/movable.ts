@@ -1,5 +1,5 @@
 /**
- * Computes the credit that can be moved out: without credit that payers can still take back. Spending counts against other credit first.
+ * Computes the movable credit: the balance without credit that payers can still take back. Spending reduces the movable part first.
  */
 import { and, eq, gt, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'

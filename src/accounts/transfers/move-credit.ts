@@ -1,6 +1,6 @@
 /**
  * Moves credit between two accounts of the same owner. Debit and credit are written to Postgres in one transaction and reach the ledger in
- * that order. The debit is withheld before, so that no request spends it meanwhile.
+ * that order. The amount is withheld in the ledger first, so that no request spends it meanwhile.
  */
 import { and, count, eq, gt, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
@@ -113,7 +113,7 @@ async function lockBoth(
   transaction: Transaction,
   { fromAccountId, toAccountId, by }: NewTransfer,
 ): Promise<TransferRefusal | undefined> {
-  // Ordered as in the flusher, to avoid deadlocks.
+  // Locks the accounts in the flusher's order, to avoid deadlocks.
   for (const accountId of [fromAccountId, toAccountId].toSorted()) await lockAccount(transaction, accountId)
   for (const accountId of [fromAccountId, toAccountId]) {
     const role = by.actor.userId === null ? undefined : await roleIn(transaction, accountId, by.actor.userId)

@@ -1,4 +1,4 @@
-/** Encodes a prompt for the scorer, as in training: as buckets of words and structure signals. */
+/** Encodes a prompt for the scorer, as in training: as hashes of its words (buckets) and structure signals. */
 import { BUCKETS, fingerprint } from './fingerprint'
 import { splitPrompt } from './instruction'
 import { readStructure, STRUCTURE, type Structure } from './structure'

@@ -1,4 +1,4 @@
-/** Turns text into buckets: words, pairs, parts of words, and characters in scripts without spaces. Their meaning is learned. */
+/** Hashes words, word pairs, parts of words, and characters of scripts without spaces to numbers (buckets) that have trained weights. */
 
 export const BUCKETS = 1 << 18
 const SHIFT = 14
@@ -13,7 +13,7 @@ const PAYLOAD = 0x5bd1e995
 const SEED = 0x811c9dc5
 const PRIME = 0x01000193
 
-/** The first words of an instruction are the most significant. */
+/** Number of first words with buckets for their position: an instruction's first words are the most significant. */
 const OPENING_WORDS = 3
 const OPENING_IDEOGRAPHS = 6
 const PIECE_CHARS = 4
@@ -26,11 +26,11 @@ const MARK = 1
 const LETTER = 2
 const IDEOGRAPH = 3
 
-/** By UTF-16 code: its kind, and its replacement (lower case, and the same for all digits). */
+/** For each UTF-16 code: its kind, and its normalised code (lower case, one code for all digits). */
 const KIND = Uint8Array.from({ length: 0x1_0000 }, (_, code) => kindOf(code))
 const FOLDED = Uint16Array.from({ length: 0x1_0000 }, (_, code) => foldedOf(code))
 
-/** Called for each occurrence of a bucket's piece. The piece is in the word from `start` to `end`. */
+/** Called for each piece of a text, with its bucket. The piece is in the word from `start` to `end`. */
 type BucketTaker = (bucket: number, start: number, end: number) => void
 
 /** Calls `take` with every bucket of `text`. Linear, and allocates no memory. The material (`isPayload`) has buckets for words only. */

@@ -1,4 +1,4 @@
-/** The two parts of one prompt. Either may be empty, and neither is longer than its source. */
+/** The parts of a prompt: the instruction, and the material that it applies to (`payload`). Either may be empty. */
 export type PromptParts = { instruction: string; payload: string }
 
 /** A longer paragraph counts as material, unless it is the only one. */
@@ -15,7 +15,7 @@ const QUOTATION =
 const COLON = /[:：]/g
 const PARAGRAPHS = /\n\s*\n/
 
-/** Splits a prompt into instruction and material: in `Translate: "…"`, the quotation is no task. Linear; the caller limits `text`. */
+/** Splits a prompt into instruction and material: in `Translate: "…"`, the quotation is material. Linear; the caller limits `text`. */
 export function splitPrompt(text: string): PromptParts {
   const payload: string[] = []
   const take = (part: string) => {

@@ -16,6 +16,6 @@ export function sampleTexts(texts: readonly string[]): { text: string; chars: nu
   for (let index = texts.length - 1; index >= 0 && tail.length < TAIL_CHARS; index--) {
     tail = (texts[index] ?? '').slice(-(TAIL_CHARS - tail.length)) + tail
   }
-  // As separate paragraphs, so that they don't seem connected.
+  // The two ends are separate paragraphs, so that they don't seem connected.
   return { text: `${head}\n\n${tail}`, chars }
 }

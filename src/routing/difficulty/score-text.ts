@@ -63,7 +63,7 @@ export function explainText(text: string, chars: number, most: number): Contribu
     .slice(0, most)
 }
 
-/** A word's score includes its parts, its position and the pair it ends. Repetitions count once, as in the score. */
+/** Adds each word's effect, including its parts, its position and the pair that it ends. A repeated word counts once, as in the score. */
 function addWords(
   { buckets, step, slope }: Weights,
   text: string,

@@ -49,7 +49,7 @@ export const STRUCTURE = [
   'a few words',
 ] as const
 
-/** The strengths of the signals, from 0 to 1. Reused from call to call by the scorer. */
+/** The strengths of the signals, from 0 to 1. The scorer uses one array for all calls. */
 export type Structure = Float32Array
 
 const CODE_SIGN =
@@ -204,7 +204,7 @@ function isWordCode(code: number): boolean {
   )
 }
 
-/** Sets one of `size` signals to 1, or splits it between two neighbours, so that changes are smooth. Returns the index after them. */
+/** Sets one of `size` signals to 1, or shares the 1 between two neighbours, so that changes are smooth. Returns the index after all. */
 function oneOf(into: Structure, at: number, size: number, value: number): number {
   const bounded = Math.min(size - 1, value)
   const low = Math.floor(bounded)

@@ -1,4 +1,4 @@
-/** Reads `weights.bin`, the trained weights of the router's scorer: a header, numbers of structure signals, a byte per bucket. */
+/** Reads `weights.bin`, the trained weights of the router's scorer: a header, a number per structure signal, a byte per bucket. */
 import { readFileSync } from 'node:fs'
 import { assert } from '@/lib/assert'
 import { BUCKETS } from './fingerprint'
@@ -11,7 +11,7 @@ export type Weights = {
   slope: number
   structure: Float32Array
   buckets: Int8Array
-  /** The value of one step of a bucket's byte. */
+  /** The factor from a bucket's byte to its weight. */
   step: number
 }
 

@@ -39,7 +39,7 @@ function stillUsed(keys: KeyPool, provider: Provider, { id }: ProviderKey): Prov
   return keys.keysOf(provider).find((key) => key.id === id)
 }
 
-/** Waits for a slot at the first entry that is only busy. If it gets none soon, notes the overload and goes on to the next entry. */
+/** Waits for a slot at the first entry that lacks only a slot. If it gets none soon, notes the overload and goes on to the next entry. */
 export async function waitForSlot(failover: FailoverState, entries: readonly Entry[]): Promise<Permit | undefined> {
   const { breaker, keys, limiter } = failover.parts
   for (const entry of entries) {
@@ -87,7 +87,7 @@ function isBackedOff({ parts, accountId }: FailoverState, { planned }: Entry, ke
   return parts.backoffs.remainingMs(planned.target, key, accountId) > 0
 }
 
-/** The key with the shortest pause for a last resort. If there is none, notes the time until there is one. */
+/** The key for a last resort: the one whose pause ends first. Skips keys for which the target requested a pause, and notes that pause. */
 function keyForTrial(failover: FailoverState, entry: Entry): ProviderKey | undefined {
   const { keys, backoffs } = failover.parts
   const { target } = entry.planned
@@ -118,7 +118,7 @@ async function takeSlot(failover: FailoverState, entry: Entry, limiter: Concurre
   }
 }
 
-/** Enters the breaker, by force for a trial, and issues the permit; releases the slot if refused. */
+/** Registers the call at the breaker (which must admit a trial) and issues the permit. Releases the slot if the breaker refuses. */
 function open(
   failover: FailoverState,
   entry: Entry,
@@ -213,7 +213,7 @@ type Patience = {
 
 /** The minimum wait for every target, however fast, unless its provider sets `hedgeMs`. */
 const MIN_HEDGE_MS = 5_000
-/** A silence is unusual from this multiple of the target's 99th percentile. */
+/** A silence is unusual if it exceeds the target's 99th percentile by this factor. */
 const USUAL_FACTOR = 4
 /** Patience for a target without measurements. An answer that isn't streamed is silent until it is complete. */
 const UNKNOWN_STREAM: Patience = { hedgeMs: 10_000, giveUpMs: 30_000 }

@@ -52,7 +52,7 @@ function take(failover: FailoverState, entry: Entry, key: ProviderKey, step: Nex
   }
 }
 
-/** A refused key is refused for every model of its provider. */
+/** Avoids a refused key at all targets of its provider, since it is refused for every model. */
 function avoidEverywhere(failover: FailoverState, { planned }: Entry, key: ProviderKey): void {
   for (const other of failover.entries) {
     if (other.planned.target.provider === planned.target.provider) avoid(other, key)

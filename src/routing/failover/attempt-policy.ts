@@ -36,11 +36,11 @@ type PolicyDeps = {
   takeRetry(): boolean
 }
 
-/** After these faults the request doesn't use the key again at this target; after `credentials`, nowhere at its provider. */
+/** After these faults the request doesn't use the key again at this target; after `credentials`, at no target of its provider. */
 export const AVOIDS_KEY: ReadonlySet<FaultClass> = new Set(['rate-limited', 'over-limit', 'credentials', 'forbidden'])
 /** The maximum pause before the same target is tried again; the minimum is half of it. */
 export const BACK_OFF_MS = 200
-/** Maximum `retry-after` to wait for. */
+/** Maximum `retry-after` to wait for. After a longer one, the next target is tried. */
 export const MAX_PAUSE_MS = 2_000
 /** Maximum attempts of one request: more do not help. */
 export const MAX_ATTEMPTS = 12

@@ -1,7 +1,7 @@
 /**
  * Runs one request through its plan: returns attempts one at a time, and decides the next step after each failure. Targets are tried in the
- * plan's order if currently admitted: by the breaker, a free key, and a slot of the provider. Others are postponed. If only those remain,
- * it waits for busy ones, and then tries the others anyway, one call at a time.
+ * plan's order if currently admitted: by the breaker, a free key, and a slot of the provider. Targets that aren't admitted are postponed.
+ * If only these remain, the request waits for a slot at a busy one. Then it tries the refused ones anyway, one call at a time.
  */
 
 import { GatewayError } from '@/chat/error'
@@ -38,7 +38,7 @@ export function startFailover(parts: RoutingParts, plan: Plan, context: RequestC
   return new StartedFailover(parts, plan, context)
 }
 
-/** The refused keys of an entry at its start: none. */
+/** The keys that a new entry avoids: none. */
 const NO_KEYS: ReadonlySet<string> = new Set()
 
 export type Failover = Pick<
@@ -94,7 +94,7 @@ class StartedFailover implements FailoverState {
     goOn(this, failed)
   }
 
-  /** The next step after `silentMs` of silence: a permit for a parallel attempt, giving up the oldest one, or nothing yet. */
+  /** The next step after `silentMs` of silence: a permit for a parallel attempt, giving up the oldest attempt, or nothing yet. */
   onSilence(permit: Permit, silentMs: number): Permit | 'give-up' | undefined {
     return onSilence(this, permit, silentMs)
   }
@@ -155,7 +155,7 @@ function tooLate(): GatewayError {
 
 /** Maximum concurrent attempts of one request. */
 const MAX_UNDER_WAY = 2
-/** The factor for the usual wait if the target's circuit is open, since other requests saw its silence too. */
+/** If the target's circuit is open, the wait is this share of the usual wait, since other requests saw the silence too. */
 const OPEN_SHARE = 0.5
 
 /** Decides the step after `silentMs` of silence. A parallel attempt takes a retry from the budget; giving up takes none. */

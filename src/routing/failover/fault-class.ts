@@ -9,10 +9,10 @@ export type AttemptFault =
   | { kind: 'unencodable' }
 
 /**
- * `transient` may be over in a moment; `timeout` too, but it has cost time; `rate-limited` the key needs a pause; `over-limit` the request
- * exceeds the key's limits; `credentials` the key is invalid; `forbidden` the key or the request is refused, unknown which; `target` this
- * upstream does not have the model; `model` the request exceeds what this model can do; `filtered` a filter of this provider refused the
- * request's content; `request` every model would refuse it.
+ * `transient`: may be over in a moment. `timeout`: the same, but it has cost time. `rate-limited`: the key needs a pause. `over-limit`: the
+ * request exceeds the key's limits. `credentials`: the key is invalid. `forbidden`: the key or the request is refused, it is unknown which.
+ * `target`: this upstream doesn't have the model. `model`: the request exceeds this model's abilities. `filtered`: a filter of this
+ * provider refused the request's content. `request`: every model would refuse the request.
  */
 export const FAULT_CLASSES = [
   'transient',
@@ -47,7 +47,7 @@ const CLASS_OF_REASON: Readonly<Record<ProviderErrorReason, FaultClass>> = {
   unexpected: 'target',
 }
 
-/** Classifies a fault. Unknown ones count as the target's fault, so that another one is tried. */
+/** Classifies a fault. An unknown fault counts as the target's, so that another target is tried. */
 export function classify(fault: AttemptFault): FaultClass {
   switch (fault.kind) {
     case 'unreachable':

@@ -62,7 +62,7 @@ class IssuedPermit {
   /** The target with its provider's timeouts, limited to the request's remaining time. */
   readonly planned: PlannedTarget
   readonly key: ProviderKey
-  /** Counts all attempts of the request, from 1. */
+  /** The number of this attempt among all attempts of the request, from 1. */
   readonly number: number
   readonly startedMs: number
   private readonly keyCalls: CallsOfKey

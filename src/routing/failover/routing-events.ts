@@ -17,7 +17,7 @@ export type RoutingEvent =
   /** The last call with a removed key has ended. */
   | { type: 'key-drained'; key: string }
   | { type: 'key-cooling'; key: string; forMs: number }
-  /** A provider's limit of concurrent calls made a request fail. */
+  /** A request got no slot of a provider, because of its limit of concurrent calls. */
   | { type: 'shed'; provider: string }
 
 export type RoutingListener = (event: RoutingEvent) => void

@@ -3,7 +3,7 @@ import type { Conversation } from '@/routing/health/key-pool'
 import { targetId } from '@/routing/health/target-id'
 import type { Plan, PlannedTarget } from '@/routing/plan/plan'
 
-/** Orders the weighted targets of a model. A conversation keeps its order, since its first target has cached the prompts. Others are random. */
+/** Orders a model's weighted targets: at random, but always alike for a conversation, whose first target has cached the prompts. */
 export function inTurn(
   { targets, isWished }: Pick<Plan, 'targets' | 'isWished'>,
   random: () => number,
@@ -30,7 +30,7 @@ function drawn(
   return runsOf(targets).flatMap((run) => run.toSorted((one, other) => waitOf(one) - waitOf(other)))
 }
 
-/** Groups neighbouring targets of one model that have weights. Every other target is a group of its own. */
+/** Groups neighbouring targets of one model that have weights. A target without a weight is a group by itself. */
 function runsOf(targets: readonly PlannedTarget[]): PlannedTarget[][] {
   const runs: PlannedTarget[][] = []
   for (const planned of targets) {

@@ -5,7 +5,7 @@ import type { IsGone } from './renewal'
 import { targetId } from './target-id'
 
 export interface BackoffWindows {
-  /** The target requested a pause with this key, for all accounts or one. Never shortens an earlier one. */
+  /** Notes that the target requested a pause with this key, for all accounts or one. Never shortens an earlier pause. */
   keep(target: Target, key: ProviderKey, forMs: number, accountId?: string): void
   /** Milliseconds of the account's remaining pause, or 0. */
   remainingMs(target: Target, key: ProviderKey, accountId: string): number

@@ -1,12 +1,13 @@
 /**
  * Circuit breakers, one per target: a target that keeps failing gets no calls for a while, so that requests don't queue up to fail.
  * **Closed**: every call is admitted and counted. It opens if, of at least twenty outcomes in half a minute, half are failures or most are
- * slow; and if twenty were slow since the last good one. A call that has been silent for too long counts as slow while still pending
- * (`tick`). **Open**: no call is admitted, for five seconds at first and twice as long each time in a row, up to a minute. Outcomes of
- * earlier calls no longer count. A forced call, made because nothing else was left, closes it by succeeding. **Half-open**, after that
- * time: one call, the probe, is admitted. If it succeeds the circuit closes; if it fails or stays silent it opens again; if its client
- * disconnects, the next call is the probe. **Adopted**: another gateway opened its circuit and shared that. Ours is open too, and the other
- * gateway probes; unless our own calls succeed, since then the fault is between the other gateway and the provider.
+ * slow. It also opens if twenty outcomes were slow since the last good one. A call that has been silent for too long counts as slow while
+ * still pending (`tick`). **Open**: no call is admitted, for five seconds at first and twice as long each time in a row, up to a minute.
+ * Outcomes of earlier calls no longer count. If a forced call (made because no other target was left) succeeds, the circuit closes.
+ * **Half-open**, after that time: one call, the probe, is admitted. If it succeeds the circuit closes. If it fails or stays silent the
+ * circuit opens again. If its client disconnects, the next call is the probe. **Adopted**: another gateway opened its circuit and shared
+ * that. Ours is open too, and the other gateway probes. If our own calls succeed, ours is not open: then the fault is between the other
+ * gateway and the provider.
  */
 import type { Clock } from '@/lib/clock'
 import type { IsGone } from './renewal'
@@ -40,7 +41,7 @@ export interface CircuitBreaker {
   /** Counts a failure after the answer had begun. */
   noteBroken(id: string): void
   failureRate(id: string): number
-  /** Another gateway's circuit is open, for `remainingMs` at most. */
+  /** Notes that another gateway's circuit is open, for at most `remainingMs`. */
   adopt(id: string, remainingMs: number): void
   /** Closes every adopted circuit that is not in `ids`. */
   closeAdoptedExcept(ids: ReadonlySet<string>): void
@@ -66,7 +67,7 @@ export const FIRST_OPEN_MS = 5_000
 export const MAX_OPEN_MS = 60_000
 /** If a circuit was closed for this time, its next opening lasts {@link FIRST_OPEN_MS} again. */
 const FORGIVEN_AFTER_MS = 60_000
-/** Below this share of our own failures, another gateway's open circuit is not adopted. */
+/** If our own share of failures is below this, another gateway's open circuit is not adopted. */
 const HEALTHY_SHARE = 0.25
 
 type Circuit = {

@@ -14,8 +14,8 @@ export interface ConcurrencyLimiter {
   /** A slot that is free for the account right now, or undefined. */
   tryTake(provider: Provider, accountId: string): Release | undefined
   /**
-   * Waits for a slot. Throws a GatewayError `overloaded` with `retryAfterSeconds` at once if the queue is full or too slow, and after
-   * {@link MAX_WAIT_MS} if it was expected to be faster. Resolves to undefined if `signal` fires first.
+   * Waits for a slot. Throws a GatewayError `overloaded` with `retryAfterSeconds` at once if the queue is full or too slow, otherwise after
+   * {@link MAX_WAIT_MS} without a slot. Resolves to undefined if `signal` fires first.
    */
   take(provider: Provider, accountId: string, signal: AbortSignal): Promise<Release | undefined>
   /** Whether every account's call would be refused at once. */
@@ -126,7 +126,7 @@ function occupy(lane: Lane, accountId: string): Release {
   }
 }
 
-/** Gives free slots to the accounts with the fewest, and among those to the longest-waiting call. */
+/** Gives free slots to waiting calls: to the account with the fewest slots in use, and there to the longest-waiting call. */
 function letIn(lane: Lane): void {
   while (lane.queue.size > 0) {
     let next: Waiter | undefined

@@ -16,7 +16,7 @@ export type HealthNote = { subject: string; state: HealthState; remainingMs: num
 export interface HealthExchange {
   publish(subject: string, state: HealthState, forMs: number): void
   withdraw(subject: string): void
-  /** Makes reads soon and frequent. Does no I/O; call it for each request. */
+  /** Notes that a request has come, so that reads are soon and frequent. Does no I/O; call it for each request. */
   stayClose(): void
   /** Starts reading, and calls `listener` each time with all valid notes. */
   start(listener: (notes: HealthNote[]) => void): void
@@ -122,7 +122,7 @@ function notedAs(subject: string, addressOf: ExchangeOptions['addressOf']): stri
   return address === undefined ? undefined : `${address} ${subject}`
 }
 
-/** 1 if the first gateway's note stays. A target's does, since the gateway that opened the circuit first probes the target. */
+/** 1 if nobody may replace the first gateway's note, as for a target: the gateway that opened the circuit first probes the target. */
 function firstStays(subject: string): number {
   return subject.startsWith('target:') ? 1 : 0
 }

@@ -3,10 +3,10 @@ import type { Provider, ProviderKey } from '@/catalog/types'
 import { sha256Hex } from '@/lib/ids'
 import { providerKeyId } from './target-id'
 
-/** Hexadecimal digits of the hash to use: so many fit into a number exactly. */
+/** Number of the hash's hexadecimal digits to use: 12 digits fit into a number without rounding. */
 const LOT_DIGITS = 12
 
-/** The key of a conversation, by weight: each key gets a pseudorandom number, so that a changed key affects no other conversation. */
+/** The key of a conversation, by weight: each key gets a pseudorandom number, so that a changed key affects only its conversations. */
 export function keyOf(provider: Provider, keys: readonly ProviderKey[], conversation: string): ProviderKey | undefined {
   let [best, shortest]: [ProviderKey | undefined, number] = [undefined, Number.POSITIVE_INFINITY]
   for (const key of keys) {

@@ -27,14 +27,14 @@ export interface KeyPool {
     accountId: string,
     conversation?: Conversation,
   ): ProviderKey | undefined
-  /** The last resort: the key with the shortest pause for the account that is not in `avoided`. */
+  /** The last resort: of the keys not in `avoided`, the one whose pause for this account ends first. */
   pickResting(provider: Provider, avoided: ReadonlySet<string>, accountId: string): ProviderKey | undefined
   /**
    * The keys that calls of `provider` may use: those of the current catalogue, even if the request was planned with an earlier one. A
    * removed or moved provider keeps its old keys, so that the request can still be answered.
    */
   keysOf(provider: Provider): readonly ProviderKey[]
-  /** Whether an account without limits of its own may use any key now. */
+  /** Whether any key may be used now, by an account for which no key is paused separately. */
   hasUsable(provider: Provider): boolean
   /**
    * The provider limited the key's rate; without `retryAfterMs` the pause gets longer each time in a row. The key pauses for the account,
@@ -44,7 +44,7 @@ export interface KeyPool {
   cool(provider: Provider, key: ProviderKey, limit: KeyLimit): boolean
   /** The provider refused the key itself. */
   takeOut(provider: Provider, key: ProviderKey, status: number): void
-  /** The provider refused the account's request, perhaps for the key. After {@link MIN_STRIKES} accounts in a row, the key pauses. */
+  /** The provider refused the account's request, maybe because of the key. After {@link MIN_STRIKES} accounts in a row, the key pauses. */
   strike(provider: Provider, key: ProviderKey, status: number, accountId: string): void
   /** A call of the account that began at `startedMs` (monotonic) succeeded. */
   noteSuccess(provider: Provider, key: ProviderKey, startedMs: number, accountId: string): void
@@ -207,7 +207,7 @@ function isMetBySeveral(pool: Pool, id: string, accountId: string): boolean {
   return accountIds.size >= MIN_WITNESSES
 }
 
-/** The accounts that hit a limit or a refusal of the key within `forMs`, as a set to add to. */
+/** The accounts that hit a limit or a refusal of the key within `forMs`. The caller adds to this set. */
 function strikesOf({ clock }: Pool, strikes: Map<string, Strikes>, id: string, forMs: number): Strikes {
   const nowMs = clock.monotonic()
   const known = strikes.get(id)

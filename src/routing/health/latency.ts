@@ -36,7 +36,7 @@ type Entry = {
 
 type Adopted = { slowestMs: number; atMs: number }
 
-/** Starts without measurements. Streams and complete answers are separate: the latter begin when they are finished. */
+/** Starts without measurements. Streams and complete answers are measured separately: a complete answer begins only when it is finished. */
 export function createLatencies(clock: Clock): Latencies {
   const known = { streams: new Map<string, Entry>(), wholes: new Map<string, Entry>() }
   const adopted = { streams: new Map<string, Adopted>(), wholes: new Map<string, Adopted>() }

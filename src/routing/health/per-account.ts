@@ -1,4 +1,4 @@
-/** Faults that single accounts had with targets and keys. Bounded: the account with the oldest last fault is forgotten first. */
+/** Faults that single accounts had with targets and keys. Bounded: the account whose last fault is the oldest is forgotten first. */
 import { createBoundedMap } from '@/lib/bounded-map'
 
 export interface PerAccount<V> {

@@ -1,4 +1,4 @@
-/** Keeps health data for a new catalogue, except for upstreams that are gone or have another address. */
+/** Decides which health data a new catalogue keeps: all, except of upstreams that were removed or have another address. */
 import type { Catalog, Provider } from '@/catalog/types'
 import { providerKeyId, targetId } from './target-id'
 

@@ -1,4 +1,4 @@
-/** Counts outcomes of the last half minute in slices, so that old ones drop out without being stored one by one. */
+/** Counts outcomes of the last half minute in slices, so that old outcomes drop out, and outcomes aren't stored one by one. */
 
 type Outcome = 'successes' | 'failures' | 'slow'
 export type WindowTotals = Record<Outcome, number> & { all: number }

@@ -13,7 +13,7 @@ export type TierChoice = {
   features: RequestFeatures
   kind: RequestKind
   difficulty: number
-  /** All eligible candidates, best first, or in the caller's order, before stickiness. */
+  /** All eligible candidates, best first or in the caller's order, before the conversation's model is moved up. */
   ranking: Ranked[]
   /** The conversation's previous model and whether it is kept; undefined if there is none. */
   session: { modelId: string; outcome: SessionOutcome } | undefined
@@ -102,7 +102,7 @@ function outcomeFor(
   return sticky.shortfall > first.shortfall + STICKY_MARGIN ? 'too-weak' : 'kept'
 }
 
-/** `easy` or `hard`, for the reason and the evaluation. */
+/** The difficulty as `easy` or `hard`, for the route's reason and for evaluations. */
 export function difficultyClass(difficulty: number): 'easy' | 'hard' {
   return difficulty >= HARD_FROM ? 'hard' : 'easy'
 }

@@ -63,7 +63,7 @@ export function refuseByData(passedOver: readonly PassedOver[]): void {
   throw new GatewayError('model_not_found', message, { param, code: 'data_policy' })
 }
 
-/** The rule for a record, such as `regions eu|us (account)`. Without commas, which separate rules in exports. */
+/** The rule as text for a usage record, such as `regions eu|us (account)`. Without commas, which separate rules in exports. */
 export function ruleText(rule: DataRule): string {
   const regions = rule.kind === 'regions' ? ` ${rule.regions.join('|')}` : ''
   return `${rule.kind}${regions} (${rule.from})`

@@ -1,6 +1,6 @@
 /**
  * Computes the difficulty of a request: the score of its text and its other traits, through a logistic curve. Weights of texts are learned
- * from public prompts. Those have no tools, schemas or effort, so the weights of such traits are set by hand.
+ * from public prompts. These prompts have no tools, schemas or effort, so the weights of such traits are set by hand.
  */
 import type { RequestFeatures } from './read-request'
 
@@ -25,7 +25,7 @@ export function difficultyOf(features: RequestFeatures): number {
   return 1 / (1 + Math.exp(-sum))
 }
 
-/** The features besides the text that changed a request's difficulty, with their effects. */
+/** The features, other than the text, that changed a request's difficulty, with their effects. */
 export function explainSignals(features: RequestFeatures): { because: string; effect: number }[] {
   return SIGNALS.map(({ because, weight, read }) => ({ because, effect: weight * read(features) })).filter(
     ({ effect }) => effect !== 0,

@@ -15,7 +15,7 @@ export type NamedPlanOptions = Permitted & { view?: RouteView }
 
 type Named = {
   model: Model
-  /** Its targets that the key may use and that can answer. */
+  /** The model's targets that the key may use and that can answer. */
   able: readonly Target[]
   sizes: InputSizes
   preferences: RoutePreferences | undefined

@@ -28,7 +28,7 @@ import { BLIND_VIEW, type RouteView } from './route-view'
 export type PlannedTarget = { model: Model; target: Target }
 
 export type Plan = {
-  /** Never empty. Unavailable targets come last, in their own order. */
+  /** Never empty. Unavailable targets come last, in the same order among themselves. */
   targets: PlannedTarget[]
   /** Each model of `targets` once, in order of preference: the hold must cover the most expensive. */
   models: Model[]
@@ -75,7 +75,7 @@ export function buildPlan(catalog: Catalog, asked: ChatRequest, options: PlanOpt
   }
   let models = resolve(draft, named)
   if (models.length === 0) {
-    // No model meets all preferences, so each one that may succeed is tried.
+    // No model meets all preferences, so each model that may succeed is tried.
     Object.assign(draft, { isLenient: true, passedOver: [], choice: undefined })
     models = resolve(draft, named)
   }
@@ -129,7 +129,7 @@ function noOnline(id: string, param: string): GatewayError {
   return invalidRequest(message, param)
 }
 
-/** The request with the preference from its model name's suffix, unless the body has another. */
+/** The request with the sort order from its model name's suffix, unless the body sets one. */
 function withSortOfName(catalog: Catalog, request: ChatRequest): ChatRequest {
   const { model, preferences = NO_PREFERENCES } = request
   if (preferences.sort !== undefined || findSold(catalog, model)) return request
@@ -218,7 +218,7 @@ function goodEnough({ request: { preferences }, passedOver }: Draft, able: reado
   return good
 }
 
-/** Whether a model can serve the request. If the caller named it, it needn't reason although reasoning was requested. */
+/** Whether a model can serve the request. If the caller named the model, it may lack the requested reasoning. */
 function canServe(draft: Draft, model: Model, isNamed: boolean): boolean {
   const unmet: Unmet[] = []
   const obstacle = forbids(draft.options, model)
@@ -255,7 +255,7 @@ function wrongTarget({ request, options }: Draft, { targets }: Model): Unmet {
   return { requirement: 'format', isFirm: true, detail: `is served in another format, which cannot carry ${parts}` }
 }
 
-/** The reason to skip a model of another format: it lacks fields that change the answer, and the caller has not allowed that. */
+/** The reason to skip a model of another format: that format lacks fields that change the answer, and the caller has not allowed that. */
 function lossless({ bound = [], stream }: ChatRequest): Unmet {
   const fields = bound.slice(0, MAX_NAMED_PARTS).map(({ field }) => field)
   const where =

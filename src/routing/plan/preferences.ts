@@ -16,7 +16,7 @@ type Judged = {
   stream: boolean
 }
 
-/** Our estimate may be too low by this factor. So the price is that of the input length times this factor. */
+/** Our estimate of the input may be too low by this factor. So prices are those for an input longer by this factor. */
 const ESTIMATE_TOLERANCE = 1.25
 /** Maximum providers that one error message names. */
 const MAX_NAMED = 8

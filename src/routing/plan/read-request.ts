@@ -16,7 +16,7 @@ export type RequestFeatures = {
   promptChars: number
   /** The number of these characters that are material, and not instruction. */
   materialChars: number
-  /** The score of its text, before the logistic curve: at 0, easy and hard are equally likely. */
+  /** The score of that turn's text, before the logistic curve: at 0, easy and hard are equally likely. */
   text: number
   turns: number
   tools: number
@@ -30,7 +30,7 @@ export type RequestFeatures = {
 
 /** The number of the user's latest turns to read, besides the first. */
 const MAX_TURNS_BACK = 5
-/** The factor for a turn's difficulty per later turn: "go on" after a proof is part of the proof, for a while. */
+/** A turn's difficulty is multiplied by this for each later turn: "go on" after a proof is part of the proof, for a while. */
 const DECAY = 0.93
 /** The first turn often names the whole task, so it never counts as further back than this. */
 const FIRST_TURNS_BACK = 8
@@ -112,10 +112,10 @@ function chanceOf(sum: number): number {
 /** A turn of the user with text, and its index, which stays the same as the conversation grows. */
 export type UserTurn = { texts: string[]; place: number }
 
-/** Maximum turns to search from either end: a tool loop is long, and a body with nothing but turns is longer. */
+/** Maximum turns to search from each end of the request, since a request may have very many turns. */
 const MAX_TURNS_READ = 2_000
 
-/** The user's last `most` turns with text, the latest first, followed by the first of all, if not among them. */
+/** The user's last `most` turns with text, the latest first, followed by the conversation's first, if it is not among them. */
 export function readUserTurns(turns: readonly Turn[], most: number): UserTurn[] {
   const found: UserTurn[] = []
   const oldest = Math.max(0, turns.length - MAX_TURNS_READ)

@@ -1,10 +1,10 @@
-/** What a request needs from a model, and why a given model cannot serve it: the filter before every plan. */
+/** The requirements of a request, and the reasons why a given model cannot serve it: the filter before every plan. */
 import { measurePrompt, type Prompt } from '@/catalog/estimate'
 import type { Capability, Model } from '@/catalog/types'
 import type { ChatRequest, ContentBlock, FileBlock, Reasoning } from '@/chat/request'
 import { UNPRICED_EXTRAS } from '@/formats/body-fields'
 
-/** The token counts are an estimate of the input and the caller's output limit (per choice), if any. */
+/** `inputTokens` is an estimate. `outputTokens` is the caller's limit of output per choice, if any. */
 export type Requirements = {
   capabilities: ReadonlySet<Capability>
   prompt: Prompt

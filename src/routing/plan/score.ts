@@ -15,7 +15,7 @@ export type Candidate = {
   latencyMs: number | undefined
 }
 
-/** What the request needs: its difficulty (0 to 1) and estimated input and output tokens. */
+/** The needs of the request: its difficulty (0 to 1) and estimated input and output tokens. */
 type Need = { difficulty: number; inputTokens: number; outputTokens: number; wantsReasoning: boolean }
 
 /** A ranked candidate. The parts are the penalties that make up its score; the best score is the nearest to 0. */
@@ -31,7 +31,7 @@ export type Ranked = {
 }
 
 type Strategy = {
-  weights: Record<keyof Ranked['parts'], number> /** Quality asked for per difficulty. */
+  weights: Record<keyof Ranked['parts'], number> /** The quality demanded for a hard request. */
   demand: number
 }
 
@@ -46,7 +46,7 @@ const STRATEGIES: ReadonlyMap<string, Strategy> = new Map([
 const MAX_DEMAND = 0.82
 const NOTHING_BELOW = 0.32
 const ALL_FROM = 0.6
-/** Smaller differences in quality are not stretched to the whole scale. */
+/** The minimum range when qualities are scaled to values from 0 to 1, so that small differences stay small. */
 const MIN_QUALITY_RANGE = 0.25
 /** If the values span at least this ratio (4), the greatest value gets the full penalty. */
 const MIN_LOG_RANGE = Math.log(4)
@@ -88,7 +88,7 @@ export function rankCandidates(
   return ranked.sort((left, right) => right.score - left.score)
 }
 
-/** The share of the maximum quality to demand, from 0 to 1. Easy texts get 0 and hard ones 1: difficulties are rarely extreme. */
+/** The share of the strategy's `demand` to use. Difficulties are rarely extreme, so up to 0.32 it is 0, and from 0.6 on it is 1. */
 function decisiveness(difficulty: number): number {
   return Math.min(1, Math.max(0, (difficulty - NOTHING_BELOW) / (ALL_FROM - NOTHING_BELOW)))
 }

@@ -5,8 +5,8 @@ import { sampleTexts } from '@/routing/difficulty/sample'
 import { readUserTurns, type UserTurn } from './read-request'
 
 /**
- * The ids under which a conversation's model is read and written. Without a name both are digests of the user's turns, up to the previous
- * and the current turn. So each turn passes the model on, and conversations that only begin alike are separate.
+ * The ids under which a conversation's model is read (`from`) and written (`to`). Without a name both are digests of the user's turns, up
+ * to the previous turn and up to the current one. So each turn passes the model on, and conversations that only begin alike are separate.
  */
 export type Session = {
   /** Undefined for the first turn of a conversation that has no name. */

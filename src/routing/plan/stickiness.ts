@@ -14,7 +14,7 @@ export interface SessionKeeper {
 type Outranks = (heldModelId: string) => boolean
 
 export interface Stickiness {
-  /** The conversation's model, or undefined. Asks Redis only if this process doesn't know the latest one. */
+  /** The conversation's model, or undefined. Asks Redis only if this process doesn't know the latest model. */
   recall(session: Session): Promise<string | undefined>
   /** Notes that this model answered, unless the conversation already has a stronger one. Returns at once. */
   remember(session: Session, modelId: string, outranks: Outranks): void
