@@ -43,9 +43,9 @@ export type AppDeps = HttpDeps &
 export function buildApp(deps: AppDeps): AnyElysia {
   const webhooks = depositWebhookRoutes(deps)
   const app =
-    // The path of a request starts after any host name, even one as short as `http://gw/`.
+    // By default, Elysia reads a wrong path from URLs with a short host name, such as `http://gw/`.
     new Elysia({ handler: { standardHostname: false } })
-      // Must come before every plugin: Elysia prefers boundaries that are registered later.
+      // Must come before every plugin: of several error handlers, Elysia prefers the one registered last.
       .onError(({ error, code, request }) => {
         const path = pathOf(request.url)
         // The dashboard's pages expect one error format, whatever format the headers indicate.

@@ -13,7 +13,7 @@ import { createLogWriter, flushOnExit } from '@/lib/log-writer'
 const logWriter = createLogWriter()
 flushOnExit(logWriter)
 
-/** A terminal and a launcher may both forward one Ctrl-C; only a later one counts as the second. */
+/** Both the terminal and a launcher may forward one Ctrl-C. Only after this time does a signal count as the second. */
 const SAME_SIGNAL_MS = 1_000
 
 async function main(): Promise<void> {
@@ -22,7 +22,7 @@ async function main(): Promise<void> {
     await Bun.write(answer.exitCode === 0 ? Bun.stdout : Bun.stderr, answer.text)
     process.exit(answer.exitCode)
   }
-  // The signal must not end the start; its file may have been read before a change, so it is read again after the start.
+  // A SIGHUP during the start must not end it. The catalogue may have been read before its change, so it is read again after the start.
   let isAskedEarly = false
   let onHangUp = (): void => {
     isAskedEarly = true
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   async function onSignal(signal: NodeJS.Signals): Promise<void> {
     const nowMs = performance.now()
     if (firstSignalMs !== undefined) {
-      // A second signal exits at once: acknowledged work is safe, and the rest is recovered at the next start.
+      // A second signal exits at once: acknowledged work is safe, and unacknowledged work is recovered at the next start.
       if (nowMs - firstSignalMs > SAME_SIGNAL_MS) process.exit(1)
       return
     }

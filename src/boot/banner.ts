@@ -16,7 +16,7 @@ export type BannerFacts = {
   demo: (DemoAccount & { creditUsd: string; model: string }) | undefined
 }
 
-/** The text printed after the start: address, offers and a command to try. Ends in a line feed. */
+/** The text printed after the start: addresses, warnings, the demo account and a command to try. Ends in a line feed. */
 export function formatBanner(facts: BannerFacts): string {
   const { address, demo } = facts
   const lines = [
@@ -60,7 +60,7 @@ export function formatBanner(facts: BannerFacts): string {
 }
 
 function wayBack({ accountId, email }: DemoAccount, dataDir: string): string[] {
-  // Commands find embedded servers by `DATA_DIR`; the addresses of other stores must be set again.
+  // Commands find embedded stores by `DATA_DIR`. For external stores, the operator must set the addresses again.
   const admin = `${dataDir === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${dataDir} `}bun run admin`
   return [
     `  A new key       ${admin} key create --account ${accountId} --name again`,

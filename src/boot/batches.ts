@@ -12,7 +12,7 @@ import type { BackgroundWorker } from '@/lib/worker-loop'
 
 type Parts = { config: Pick<Config, 'batchRetentionDays'>; database: Database }
 
-/** Batches and files, and the part of them that a key may see. */
+/** The store of batches and files, and the function that tells which of them a key may see. */
 export function assembleBatches({ config, database }: Parts): Pick<HttpDeps, 'batches' | 'batchScope' | 'batchTurns'> {
   return {
     batches: createBatches({ database, retentionDays: config.batchRetentionDays }),

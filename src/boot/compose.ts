@@ -79,8 +79,8 @@ export type Gateway = {
   /** Makes readiness report that this process is stopping. Requests are still served. */
   leave(): void
   /**
-   * Stops accepting requests and waits up to `timeoutMs` for open ones, then ends the rest with an error in their format. Then settlements
-   * are acknowledged, workers stopped and connections closed. Returns the number of settlements that were not acknowledged.
+   * Stops accepting requests, and waits up to `timeoutMs` for open answers. Answers still open then end with an error in their format. Then
+   * waits for settlements, stops workers and closes connections. Returns the number of settlements that were not acknowledged.
    */
   stop(timeoutMs: number, requestsUnderWay?: () => number): Promise<number>
 }
@@ -93,7 +93,7 @@ type ComposeOptions = {
   logger: Logger
   exposition?: (() => Promise<string>) | undefined
   tracing?: Tracing | undefined
-  /** Whether the ledger is checked regularly. False only in tests whose stores do not belong together. */
+  /** Whether the ledger is checked regularly. False only in tests whose Redis and Postgres hold unrelated data. */
   watchesLedger?: boolean
   /** How the catalogue is reloaded. Missing only in tests. */
   reloading?: Reloading
@@ -101,10 +101,10 @@ type ComposeOptions = {
   journalFolder?: string | undefined
 }
 
-/** At shutdown, after the time for open answers: the longest wait for interrupted streams, and then for the last settlements. */
+/** At shutdown, the longest wait for interrupted streams to end. The last settlements then get the same time. */
 const SETTLE_TIMEOUT_MS = 5_000
 const IDLE_POLL_MS = 20
-/** The Postgres connections that read for pages of the dashboard. */
+/** The Postgres pool for reads of the dashboard's pages. */
 const READING_POOL = { maxConnections: 4, statementTimeoutMs: 8_000 }
 const READING_CLOSE_SECONDS = 1
 
@@ -196,7 +196,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
       deps.metrics.stop()
       deps.requestLog.stop()
       await Promise.all(workers.map((worker) => worker.stop()))
-      // After the flusher, because the journal waits for records that the flusher writes.
+      // Stopped after the flusher, because the journal waits for records that the flusher writes.
       await journal?.stop()
       redis.disconnect()
       workerRedis.disconnect()

@@ -3,11 +3,11 @@ import { networkOf } from '@/lib/quota/network'
 import type { OpenSocket, OpenSockets } from './open-sockets'
 
 type ConnectionCapsOptions = {
-  /** Limit per network of connections without a running answer to a known caller. Infinite behind proxies, which have many clients. */
+  /** Maximum connections of one network, except those that answer a known caller. Infinite behind proxies, which have many clients. */
   perAddress: number
   sockets: Pick<OpenSockets, 'limit' | 'count' | 'list' | 'end'>
   localPort: number
-  /** Client ports of running answers to known callers. */
+  /** The client ports of connections that answer a known caller now. */
   knownPorts(): Set<number>
   /** The number of `knownPorts`, without building the set. */
   knownCount(): number
@@ -17,14 +17,14 @@ type ConnectionCapsOptions = {
 
 const SHARE = 0.75
 const CHECK_MS = 100
-/** Below this share of open descriptors, checks are less frequent: no flood can fill the process between two checks. */
+/** While unknown clients use less than this share of the limit, checks are rare: no flood can use up the rest between two checks. */
 const CALM_SHARE = 1 / 64
 const CALM_CHECK_MS = 1_000
-/** With many open descriptors, checks are more frequent. */
+/** The pause between checks while unknown clients use more than half of the limit, or exceed it. */
 const BUSY_CHECK_MS = 20
-/** Closing a connection takes some microseconds; this many at once delay no request. */
+/** Maximum connections closed at once. Closing one takes some microseconds, so this many delay no request. */
 const MAX_ENDED = 2_000
-/** After a check without a result, the next one waits for this many new connections or this time. */
+/** If a check found no excess, the next one waits for this many new connections, or for LOOK_AGAIN_MS. */
 const GROWTH = 64
 const LOOK_AGAIN_MS = 5_000
 const LOG_INTERVAL_MS = 10_000
@@ -63,8 +63,8 @@ export function capConnections(options: ConnectionCapsOptions): () => void {
       if (!isKnown) strangers.push({ ...socket, sinceMs, wasIdle })
     }
     const tooMany = excess(strangers, perAddress, Math.max(0, total - (count - strangers.length)))
-    // An answer that has just ended may still be in transit, and a new connection may have had one. So only connections idle at two checks
-    // are closed.
+    // An answer that just ended may still be in transit, also on a connection opened since the last check. So only connections idle at two
+    // checks are closed.
     const victims = tooMany.filter(({ wasIdle }) => wasIdle).slice(0, MAX_ENDED)
     for (const socket of victims) sockets.end(socket)
     ended += victims.length

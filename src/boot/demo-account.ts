@@ -19,9 +19,9 @@ type DemoDeps = { database: Database; accounts: Accounts; apiKeys: ApiKeys; cred
 export type DemoAccount = { accountId: string; email: string; secrets: { key: string; password: string } | undefined }
 
 /**
- * Finds or creates the demo account with its credit, key and user. The user is created last: before that, no secret was shown, and the
- * parts of a failed start are reused. Returns undefined if anybody besides the `administrator` has an account and none is the demo account.
- * Allows one caller at a time.
+ * Finds or creates the demo account with its credit, key and user. The user is created last. So without a user, no secret was shown yet,
+ * and the parts that a failed start created are reused. Returns undefined if anybody except `administrator` has an account, and none is the
+ * demo account. Allows one caller at a time.
  */
 export async function findOrCreateDemoAccount(
   deps: DemoDeps,

@@ -23,15 +23,15 @@ const DEFAULT_INTERVAL_MS = 300_000
 const JITTER = 0.25
 /** If another gateway has checked within this part of the interval, this round is skipped. */
 const FRESH_SHARE = 0.75
-/** Duration of the lease, after which a dead gateway's check is replaced. Two checks at once would only waste time. */
+/** The time for one gateway's check. Then another may check, in case the first died. Two checks at once only waste time. */
 const TURN_MS = 600_000
 const STOP_TIMEOUT_MS = 5_000
-/** One broken rule can affect every account: only this many are logged, then their number. */
+/** Maximum violations logged singly, since one broken rule can affect every account. Then only their number is logged. */
 const MAX_LINES = 20
 
 /** How often all Redis keys are scanned for accounts; other checks read the lists of accounts. */
 const SEARCH_INTERVAL_MS = 24 * 60 * 60 * 1_000
-/** Share of time that a check works: the rest is for paid requests. */
+/** The share of time in which a check works. In its pauses, paid requests are served. */
 const WORK_SHARE = 0.25
 
 const SEARCHED_KEY = 'ledger-check:searched'

@@ -23,7 +23,7 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
     .catch(() => undefined)
   const load = (sandboxBaseUrl?: string): CatalogResult =>
     loadCatalog(text ?? '', environment, sandboxBaseUrl === undefined ? {} : { sandboxBaseUrl })
-  // Without provider keys answers are simulated. If the file cannot be read, that is unknown.
+  // Answers are simulated if no provider has a key. This is also assumed if the file is faulty or can't be read.
   const alone = text === undefined ? undefined : load()
   const tried = loadConfig(environment, {
     isSimulated: alone?.kind !== 'loaded',

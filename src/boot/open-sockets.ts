@@ -37,7 +37,7 @@ const FUNCTIONS = {
   setsockopt: { args: [FFIType.i32, FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
 } as const
 
-/** Reads a descriptor's flags; fails if it is not open. */
+/** The fcntl command that reads a descriptor's flags. It fails if the descriptor is not open. */
 const F_GETFD = 1
 const SHUT_RDWR = 2
 const SOL_SOCKET = 1
@@ -50,7 +50,7 @@ const NAME_BYTES = 128
 const INET = 2
 const INET6 = 10
 
-/** Undefined except on Linux. */
+/** The functions for this process's connections. Undefined except on Linux. */
 export function openSockets(): OpenSockets | undefined {
   const library = loadLibrary(FUNCTIONS)
   if (!library) return undefined
@@ -116,7 +116,7 @@ export function openSockets(): OpenSockets | undefined {
         setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, program.header, program.header.length)
     },
     closeListener(localPort) {
-      // Replaces the listener by an unused socket with the same number, which the server may close when it stops.
+      // Replaces the listener by an unused socket with the same descriptor, so that the server may close it when it stops.
       for (const descriptor of listeners(localPort)) {
         const other = socket(INET, 1, 0)
         dup2(other, descriptor)
@@ -133,7 +133,7 @@ export function loadLibrary<Functions extends Record<string, FFIFunction>>(funct
     try {
       return dlopen(path, functions)
     } catch {
-      // The library has another name on this system.
+      // No library has this path on this system: tries the next path.
     }
   }
   return undefined

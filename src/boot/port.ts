@@ -12,7 +12,7 @@ type Listener = Pick<Config, 'host' | 'port'>
 export async function checkPort({ host, port }: Listener): Promise<void> {
   const found = await lookup(host).catch(() => refuse(`HOST: there is no address for ${host}`))
   if (canBind(found, port)) return
-  // The server itself reports the fault.
+  // The port can't be bound, or this can't be tested. Starting a real server shows the error.
   const server = onPort({ host, port }, () => Bun.serve({ hostname: host, port, fetch: () => new Response() }))
   await server.stop(true)
 }
@@ -69,7 +69,7 @@ function canBind({ address, family }: LookupAddress, port: number): boolean {
   if (inet_pton(kind, Buffer.from(`${address}\0`), name.subarray(addressAt)) !== 1) return false
   const descriptor = socket(kind, STREAM, 0)
   if (descriptor === -1) return false
-  // As servers do: connections of a former server may still be closing.
+  // Set as servers do, since connections of a former server may still be closing.
   setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, new Uint32Array([1]), 4)
   const isFree = bind(descriptor, name, name.length) === 0
   close(descriptor)

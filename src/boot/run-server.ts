@@ -48,7 +48,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     address: localAddress({ ...config, port: server.port ?? config.port }),
     reload: () => void gateway.deps.reloads?.reload(),
     async stop(signal) {
-      // Ctrl-C stops at once: no proxy has to notice first.
+      // Ctrl-C stops at once, without a wait for proxies to notice.
       const isAwaited = signal === 'SIGTERM' && config.drainDelayMs > 0
       const usedMs = isAwaited ? await leave(options, gateway, server) : 0
       uncap()

@@ -62,14 +62,14 @@ function answerAt(server: Server<undefined>, app: App, request: Request): Respon
   return answerPage(app, request)
 }
 
-/** Adds a header that tells the client, and makes the server close the connection. */
+/** Adds the header that announces the connection's end. Because of it, the server closes the connection. */
 async function lastOnConnection(answer: Response | Promise<Response>): Promise<Response> {
   const response = await answer
   response.headers.set('connection', 'close')
   return response
 }
 
-/** Bun joins several Host headers with a comma. A proxy may have routed by another of them than we would. */
+/** Bun joins several Host headers with a comma. The proxy may have routed by one of these hosts, while we would use another. */
 function isAmbiguous({ headers }: Request): boolean {
   return headers.get('host')?.includes(',') ?? true
 }
@@ -78,7 +78,7 @@ function badHost(): Response {
   return new Response('Bad Host header', { status: 400, headers: NO_SNIFFING })
 }
 
-/** A page's answer is complete at once; only event streams report their own end. */
+/** Answers a page's request. An event stream reports its own end; any other answer is complete at once. */
 async function answerPage(app: App, request: Request): Promise<Response> {
   const response = await app.fetch(request)
   if (!response.headers.get('content-type')?.startsWith(EVENT_STREAM)) endSilence(request)

@@ -4,7 +4,7 @@ import { createRouteNames, UNKNOWN_ROUTE } from '@/http/route-name'
 import type { Logger } from '@/lib/logger'
 import type { StallWatch } from '@/metrics/process-metrics'
 
-/** No request arrived in that time: a timer or earlier work blocked. */
+/** The name if no request arrived while the event loop was blocked: a timer or earlier work blocked it. */
 const NO_ROUTE = 'none'
 
 export function createStallReports(logger: Logger): StallWatch & { know(routes: readonly { path: string }[]): void } {

@@ -68,7 +68,7 @@ async function prepare(environment: Environment, logWriter: LogWriter): Promise<
   const { redact, learn: learnSecrets } = createLearningRedactor(catalogSecrets(catalog))
   const logger = createLogger({ level: config.logLevel, write: logWriter.write, service: catalog.service, redact })
   const isServing = config.supervised !== undefined || config.processes === 1
-  // The server is loaded before the threads, since loading them takes half a second and would delay it.
+  // Loads the server's modules before starting the threads, which take half a second and would delay the modules.
   if (isServing) await loadServer()
   // Started early: the threads must read their files before clients can use up all descriptors.
   const threads = isServing ? startThreads() : Promise.resolve()
@@ -102,7 +102,7 @@ async function startWhole(prepared: Prepared, environment: Environment): Promise
   const { config, catalog, logger, sandbox } = prepared
   await checkPort(config)
   for (const loss of modelsAtALoss(catalog)) logger.warn('price_below_cost', loss)
-  // Built in parallel with the stores, and before any request for a page: otherwise each process would build the pages.
+  // Built while the stores start, and before any request for a page. Later, each process would build the pages itself.
   const pages = prebuildPages(logger)
   const stores = await openStores(config, environment, (line) => process.stderr.write(`${line}\n`))
   let server: Serving | undefined

@@ -6,7 +6,7 @@ import type { EmbeddedServer, Progress } from '@/boot/embedded/server'
 import type { Config, Environment } from '@/config/config'
 import { preparePostgresRoles, type RoleAddresses } from './postgres-roles'
 
-/** Addresses of the stores; `stop` stops our own. `migratorUrl` is for schema changes. */
+/** Addresses of the stores; `stop` stops those that this process started. `migratorUrl` is for schema changes. */
 export type Stores = {
   redisUrl: string
   databaseUrl: string

@@ -65,7 +65,7 @@ function sandboxOf(kept: readonly string[] | undefined, database: Database, cloc
   )
 }
 
-/** The configured bank account; an example outside production; undefined in production. */
+/** The configured bank account. If none is configured: undefined in production, else an example. */
 function bankOf({ topUps: { bank }, isProduction }: Config): BankDetails | undefined {
   if (!bank) return isProduction ? undefined : EXAMPLE_BANK
   return {
@@ -79,7 +79,7 @@ function bankOf({ topUps: { bank }, isProduction }: Config): BankDetails | undef
   }
 }
 
-/** The seller of the settings, or else the holder of the bank account, the brand or the service. */
+/** The seller by the settings. A missing name is that of the bank account's holder, the brand or the service. */
 function sellerOf({ topUps: { bank, seller }, brand }: Config, service: string): OrdersDeps['seller'] {
   return {
     name: seller.name ?? bank?.beneficiary ?? brand.name ?? service,

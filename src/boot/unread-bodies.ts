@@ -1,6 +1,6 @@
 /**
- * Limits the bytes of unread request bodies. The server must still receive them, which blocks its event loop for about a millisecond per 4 MiB. Each
- * address may send a number of such bytes per minute; beyond that, the answer closes the connection.
+ * Limits the bytes of unread request bodies. The server must still receive them, which blocks its event loop for about a millisecond per 4
+ * MiB. Each network may send a limited number of such bytes per minute. If it sends more, the answer closes the connection.
  */
 import type { Config } from '@/config/config'
 import { clientAddress } from '@/http/client-address'
@@ -14,7 +14,7 @@ export type UnreadBodies = { isTooMuch(request: Request, response: Response): bo
 
 const TOO_LARGE = 413
 
-/** Creates the count of one process. */
+/** Counts the unread bytes of each network, in one process. */
 export function createUnreadBodies(
   { maxBodyBytes, signIn: { trustedProxyHops } }: Pick<Config, 'maxBodyBytes' | 'signIn'>,
   { monotonic }: Pick<Clock, 'monotonic'> = systemClock,
@@ -22,7 +22,7 @@ export function createUnreadBodies(
   const unread = createAllowance(() => SHARED.unreadBytes.perAccount, monotonic)
   return {
     isTooMuch(request, { status }) {
-      // A body refused as too large was partly read.
+      // A body that was refused as too large counts, although a part of it was read.
       if (request.bodyUsed && status !== TOO_LARGE) return false
       const network = networkOf(clientAddress(request, trustedProxyHops))
       const isOver = unread.waitMs(network) > 0

@@ -11,7 +11,7 @@ import { readUsageReport } from '@/usage/usage-report'
 /** `reading`: the pool that `views` use. */
 type Parts = { database: Database; reading: Database; ledger: Ledger; views: Pick<UsageViews, 'inTurn'> }
 
-/** Connects a key's usage endpoints, which show only what its member may see. The report shares queue and pool with the pages. */
+/** Connects a key's usage endpoints, which show only what its member may see. The report uses the pages' queue and Postgres pool. */
 export function assembleUsageOfKeys({
   database,
   reading,

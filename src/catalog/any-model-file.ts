@@ -1,5 +1,5 @@
 import type { ModelFile } from './schema'
 import type { ModelKind } from './types'
 
-/** A model's entry of any kind, in the shape of a chat model's. */
+/** The catalogue entry of a model of any kind, in the shape of a chat model's entry. */
 export type AnyModelFile = Omit<ModelFile, 'kind'> & { kind?: ModelKind }

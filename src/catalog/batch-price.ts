@@ -2,7 +2,7 @@
 import type { Pico } from '@/lib/money'
 import type { Model, PriceList, Prices, Pricing } from './types'
 
-/** The discounted model of each model. It is created once, so that code can compare models by identity. */
+/** The model with batch prices, by the model with usual prices. It is created once, so that code can compare models by identity. */
 const discounted = new WeakMap<Model, Model>()
 
 /** The model with its prices for batches; the model itself if it has no discount. */

@@ -133,7 +133,7 @@ export function catalogSecrets(catalog: Catalog): string[] {
 const KEY_PLACE = /^providers\..+\.(?:keys\[\d+\]|auth\.)/
 const PROVIDER_PLACE = /^providers\.([^.]+)\.(keys\[|baseUrl$|headers\.|auth\.)/
 
-/** Whether a missing variable is no fault: it is a key's, its provider has no key, or the sandbox replaces the provider. */
+/** Whether a missing variable is no fault: it contains a key, its provider has no key, or the sandbox replaces the provider. */
 function isNeedless(place: string, value: JsonValue, isSandboxed: boolean): boolean {
   const match = PROVIDER_PLACE.exec(place)
   if (!match) return false

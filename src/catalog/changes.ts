@@ -33,7 +33,7 @@ export function hashCatalog(catalog: Catalog, isSandboxed: boolean): string {
   return sha256Hex(JSON.stringify([facts.sort(([one], [other]) => (one < other ? -1 : 1)), order])).slice(0, HASH_CHARS)
 }
 
-/** A change of order; none if an entry was added or removed. */
+/** The change of the entries' order; none if an entry was added or removed. */
 function reordered(what: string, before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): Change[] {
   const [old, next] = [[...before.keys()], [...after.keys()]]
   const isSame = old.length === next.length && old.every((id) => after.has(id))

@@ -61,7 +61,7 @@ function laneOf({ perProcess, perAccount }: { perProcess: number; perAccount: nu
   return { most: perProcess, mostEach: perAccount, byAccount: new Map(), count: 0 }
 }
 
-/** The first question of the account that is next. */
+/** Takes the first question of the account whose turn it is. */
 function takeFrom(lane: Lane): Waiting | undefined {
   for (const [accountId, own] of lane.byAccount) {
     const first = own.shift()

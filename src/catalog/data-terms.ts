@@ -42,7 +42,7 @@ export function providersWithTerms(models: readonly Model[]): Static<typeof Show
   return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()]
 }
 
-/** A target's terms for a record, such as `retention none, trains false, region eu`. */
+/** A target's terms as text for a request's record, such as `retention none, trains false, region eu`. */
 export function termsText(target: Target): string {
   const { retention, trains, region } = rowOf(target)
   return `retention ${retention}, trains ${trains}, region ${region ?? 'unknown'}`

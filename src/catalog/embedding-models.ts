@@ -4,7 +4,7 @@ import type { FaultList } from './check'
 import type { EmbeddingModelFile } from './schema'
 import type { Provider } from './types'
 
-/** The entry as a chat model's: every input token has the same price, and there is no output. */
+/** The entry in a chat model's shape: every input token has the same price, and there is no output. */
 export function asModelFile({ pricing, targets, ...file }: EmbeddingModelFile): AnyModelFile {
   const { inputPer1mTokens } = pricing
   return {

@@ -35,7 +35,7 @@ export function boundOfInputs(sizes: InputSizes): number {
   return inputBound(sizes, bytes, 0)
 }
 
-/** A closer upper bound: counts the texts' tokens, which takes milliseconds. */
+/** A closer bound than {@link boundOfInputs}: counts the texts' tokens, which takes milliseconds. */
 export async function countedBoundOfInputs(
   sizes: InputSizes,
   { tokenizerSafetyFactor }: Model,

@@ -54,9 +54,9 @@ export function mediaBound({ mediaTokens }: Prompt, contextLength: number): numb
 }
 
 /**
- * Counts the prompt's text with a real tokenizer (o200k): exact for that vocabulary, a bound for opaque data. Multiplied by the model's
- * `tokenizerSafetyFactor` it is an upper bound, without media. `accountId`: the account whose turn in the queue it takes. Text beyond the
- * tokenizer's time budget counts one token per byte, so the result stays an upper bound.
+ * Counts the prompt's text with a real tokenizer (o200k): exact for text in that vocabulary, and a bound for opaque data. Multiplied by the
+ * model's `tokenizerSafetyFactor` it is an upper bound, without media. `accountId`: the account whose turn in the queue it takes. Text for
+ * which the tokenizer's time budget is too short counts one token per byte, so the result stays an upper bound.
  */
 export async function tokenizerCount({ texts, opaque, overheadTokens }: Prompt, accountId = ''): Promise<number> {
   let tokens = overheadTokens

@@ -5,7 +5,7 @@ import { unitName } from './price-line-file'
 import type { MediaModelFile } from './schema'
 import type { MediaKind, ModelKind } from './types'
 
-/** The entry as a chat model's. */
+/** The entry in the shape of a chat model's entry. */
 export function asModelFile({ maxOutputTokens = 0, ...file }: MediaModelFile): AnyModelFile {
   return { ...file, maxOutputTokens }
 }
@@ -17,7 +17,7 @@ export function cannotConverse(kind: Exclude<ModelKind, 'chat'>): string {
     : `is of kind ${kind}, and answers no conversation`
 }
 
-/** The prices of each kind of model, of which a model needs at least one. */
+/** The possible prices by kind of model. A model needs at least one of its kind's. */
 const SOLD_BY: Readonly<Record<MediaKind, readonly string[]>> = {
   image: ['output_image per image', 'output_image per token'],
   speech: ['input_text per character', 'input_text per token', 'output_audio per token'],

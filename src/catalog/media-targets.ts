@@ -11,7 +11,7 @@ const CALLS: Readonly<Partial<Record<ModelKind, string>>> = {
   rerank: 'rerank',
 }
 
-/** The host whose OpenAI-compatible endpoint makes pictures and states no tokens for them. */
+/** The host of an OpenAI-compatible endpoint that makes pictures without a token count in its answers. */
 const SILENT_HOST = 'generativelanguage.googleapis.com'
 
 /** Reports a fault for each target whose provider's format or dialect has no calls for models of this kind. */

@@ -95,7 +95,7 @@ function checkKinds(
   }
 }
 
-/** Also reports unknown names in entries with other faults, so that all faults appear together. */
+/** Reports names that don't exist, also in entries with other faults, so that all faults appear together. */
 function checkReferences(
   entry: unknown,
   place: string,

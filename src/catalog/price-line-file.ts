@@ -1,4 +1,4 @@
-/** Reads the price lines of a catalogue file. A line for text tokens may state the input or output price instead of its field. */
+/** Reads the price lines of a catalogue file. A line for text tokens may replace the field of the input or output price. */
 import { type Billable, isPerMillion, UNITS_OF, type Unit } from '@/chat/units'
 import { type Pico, priceToPico, unitPriceToPico } from '@/lib/money'
 import type { FaultList } from './check'

@@ -12,7 +12,7 @@ type PricedClass = 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'ou
 /** `price` is pico-USD for one `unit`. */
 export type PriceLine = { class: PricedClass; unit: Unit; variant?: string; count: number; price: Pico }
 
-/** The price of `usage` by line, at the catalogue's prices for the service tier; undefined if either is not sold any more. */
+/** The price of `usage` by line, at the catalogue's prices for the service tier; undefined if model or tier is not sold any more. */
 export function priceLines(
   catalog: Catalog,
   modelId: string,

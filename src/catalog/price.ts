@@ -57,8 +57,8 @@ export function tierOfList({ serviceTiers }: Pricing, list: PriceList): string |
 }
 
 /**
- * The price list for an answer. `asked` is the requested tier, which the hold covers; `answered` is the tier named by the answer. If that
- * has no price, the dearest tier that the hold covers applies. No answer costs more than that tier.
+ * The price list for an answer. `asked` is the requested tier, which the hold covers; `answered` is the tier named by the answer. If
+ * `answered` has no price, the dearest tier that the hold covers applies. No answer costs more than that tier.
  */
 export function listForAnswer(
   pricing: Pricing,

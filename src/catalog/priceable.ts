@@ -18,7 +18,7 @@ const CALLER_RUN_TOOL =
 const UNSEEN_BLOCK = /upload|file/
 /** The place of a tool in a body: in `tools`, or in an item of the conversation that adds tools. */
 const TOOL_FIELD = /(?:^|\.)tools\[/
-/** An entry of `nativeOnly`: the field, then in parentheses its kind, if the field's name doesn't say it. */
+/** The form of an entry of `nativeOnly`: a field, and in parentheses its kind, if the field's name doesn't show it. */
 const NATIVE = /^([^\s(]+)(?: \((.*)\))?$/
 
 /**

@@ -36,7 +36,7 @@ type ListsFile = ListFile & {
 type TiersFile = { serviceTiers?: Readonly<Record<string, ListsFile>> }
 type PricingFile = ModelFile['pricing']
 
-/** The names of the fields that state our prices, or those that state costs. */
+/** How a list states our prices or our costs: the names of its fields, and the amount of a line. */
 type Form = { names: Names; usdOf(line: LineFile): number | undefined }
 const PRICES: Form = { names: PRICE_NAMES, usdOf: ({ usd }) => usd }
 const MODEL_COSTS: Form = { names: COST_NAMES, usdOf: ({ costUsd }) => costUsd }
@@ -177,7 +177,7 @@ function readLists(file: ListsFile, form: Form, place: string, faults: FaultList
 
 const NO_LINES: ReadLines = { lines: [] }
 
-/** Reads token prices. A side without one costs as much as its dearest line: so no token is free if a provider reports only totals. */
+/** Reads token prices. Input or output without a price gets that of its dearest line, since a provider may report only totals. */
 function readPrices(file: ListFile, names: Names, lines: ReadLines, place: string, faults: FaultList): Prices {
   function read(name: Name): Pico | undefined {
     const usd = file[name]

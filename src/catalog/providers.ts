@@ -121,7 +121,7 @@ function keyId(secret: string): string {
   return sha256Hex(secret).slice(0, KEY_ID_CHARS)
 }
 
-/** Reads the address. An empty one is no fault here: its variable is missing, which is reported elsewhere. */
+/** Reads the address. An empty address is no fault here: its variable is missing, which other code reports. */
 function readBaseUrl(text: string | undefined, place: string, faults: FaultList): string {
   if (text === undefined) {
     faults.add(place, 'is missing; expected an http:// or https:// address')

@@ -8,12 +8,12 @@ export type RankingSize = Readonly<Record<'searchUnits' | 'queryTokens', { most:
 const DOCUMENTS_PER_UNIT = 100
 /** Maximum tokens of a document with the query. Cohere counts a longer one as several documents. */
 const TOKENS_PER_DOCUMENT = 500
-/** Minimum of these tokens for the document, however long the query is. */
+/** The document gets at least this many of TOKENS_PER_DOCUMENT, even if the query is long. */
 const LEAST_ROOM_TOKENS = 100
 /** Tokens that providers may add to each pair of query and document. */
 const PAIR_OVERHEAD_TOKENS = 8
 
-/** The size of ranking `texts`. The maximum counts one token per byte. Linear. */
+/** The size of a request that ranks `texts` by `query`. The maximum counts one token per byte. Linear. */
 export function rankingSize(query: string, texts: readonly string[]): RankingSize {
   const bytes = Buffer.byteLength(query)
   const tokens = estimateTextTokens(query)

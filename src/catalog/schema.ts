@@ -37,7 +37,7 @@ const KeySchema = Type.Union([Type.String(), strict({ key: Type.String(), weight
   description: 'a key, or {"key": …, "weight": a number above 0 and at most 1000}',
 })
 
-/** The longest retention that a catalogue states, in days: a hundred years. */
+/** The longest retention that a catalogue may state, in days: a hundred years. */
 const MAX_RETENTION_DAYS = 36_500
 
 /** The fields for data terms. A provider's apply to all its targets; a target may replace them. */
@@ -136,7 +136,7 @@ const LINE = {
   ),
   usd: LineUsd,
 }
-/** Prices beside those of the token classes. */
+/** The schema of price lines, which state prices besides those of the token classes. */
 function linesOf<Properties extends TProperties>(properties: Properties) {
   return Type.Optional(Type.Array(strict(properties), { maxItems: 64, description: 'a list of price lines' }))
 }
@@ -232,7 +232,7 @@ const Capabilities = Type.Optional(
   }),
 )
 
-/** Token prices that a price line may state instead. catalog/pricing.ts requires one of both. */
+/** Token prices, optional because a price line may state them. catalog/pricing.ts requires the field or the line. */
 const UNREQUIRED = {
   inputPer1mTokens: Type.Optional(Price),
   outputPer1mTokens: Type.Optional(Price),

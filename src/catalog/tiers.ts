@@ -8,7 +8,7 @@ type TierList = { offered: Map<string, Tier>; notOffered: string[] }
 
 const STRATEGIES = ['smart', 'fast', 'cheap'] as const
 
-/** The default share: enough to compare models within days. */
+/** The default share of answers counted by model: enough to compare models within days. */
 const DEFAULT_OBSERVED_SHARE = 0.05
 
 const TIER_ID = /^auto-[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/

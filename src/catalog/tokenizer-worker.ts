@@ -9,7 +9,7 @@ export type CountAnswer = { id: number } & Counted
 /** Loads when the thread starts, because later there may be no file descriptors left. */
 const loading = import('./count-within-budget')
 
-/** This thread's processor time. With it, a busy machine delays a count, but doesn't cut it short. */
+/** This thread's processor time. The budget is measured by it, so a busy machine delays a count but doesn't end it early. */
 function processorMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000

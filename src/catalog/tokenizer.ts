@@ -5,19 +5,19 @@ import type { CountAnswer } from './tokenizer-worker'
 interface TokenCounter {
   /** Counts all `texts`; `fallback` estimates those not counted. Paid requests first, accounts in turn. */
   count(texts: readonly string[], fallback: (text: string) => number, asker?: CountAsker): Promise<number>
-  /** Starts the thread; resolves once it loads. Call it early: a start without free file descriptors would end the process. */
+  /** Starts the thread; resolves once it runs and loads. Call it early: a start without free file descriptors would end the process. */
   start(): Promise<void>
 }
 
-/** Asker for counts of the gateway's own, such as the tokens of answers. */
+/** The asker of counts that the gateway itself needs, such as the tokens of answers. */
 const GATEWAY: CountAsker = { accountId: '', isPaid: true }
 /** Only started as a thread, never imported, so that no other thread loads the vocabulary. */
 const THREAD = new URL('./tokenizer-worker.ts', import.meta.url)
 
 /**
  * Counts tokens with a real vocabulary in its own thread, so that requests are not delayed. Creates a counter that works on one request at
- * a time. `fallback` estimates texts beyond the time budget, and all texts if the queue is full or the thread ends first. The thread starts
- * at the first count at the latest, doesn't keep the process alive, and is restarted after it ended.
+ * a time. `fallback` estimates the texts for which the time budget is too short. If the queue is full or the thread ends, it estimates all
+ * texts. The thread starts at the first count at the latest, doesn't keep the process alive, and is restarted after it ended.
  */
 export function createTokenCounter(file: URL = THREAD): TokenCounter {
   const queue = createCountQueue((question) => {
@@ -33,7 +33,7 @@ export function createTokenCounter(file: URL = THREAD): TokenCounter {
       queue.answered(answer)
       if (queue.isIdle()) fresh.unref()
     })
-    // Without a listener, an error in the thread would end the process. It ends the thread, which `exit` handles.
+    // Without a listener, an error in the thread would end the process. With one, it ends only the thread, which `exit` handles.
     fresh.on('error', () => undefined)
     fresh.on('exit', () => {
       thread = undefined

@@ -14,7 +14,7 @@ type ToolAllowance = {
   rereads: number
 }
 
-/** The most repeated readings of the prompt in one request, however many tool uses there are. */
+/** Maximum times that a model reads the prompt again in one request, even if there are more tool uses. */
 const MAX_REREADS = 10
 
 /** Whether a request with `tools` may go to `target`: each tool has a price there, may be omitted, or the operator bears its cost. */

@@ -10,7 +10,7 @@ export type Timeouts = {
   firstByteMs: number
   idleMs: number
   totalMs: number
-  /** Minimal silence after which another target is asked in parallel; undefined: see routing/failover/admission.ts. */
+  /** Minimum silence after which another target is called in parallel; undefined: see routing/failover/admission.ts. */
   hedgeMs?: number
 }
 
@@ -25,7 +25,7 @@ export type Provider = {
   baseUrl: string
   /** The API version in its URLs; undefined: the dialect's default. */
   apiVersion: string | undefined
-  /** One key without a secret if calls are authorized otherwise; empty if the provider can't be called. */
+  /** One entry without a secret if calls are authorized without keys; empty if the provider can't be called. */
   keys: ProviderKey[]
   timeouts: Timeouts
   /** Calls go through a proxy, so a refused connection says nothing about the provider itself. */
@@ -111,7 +111,7 @@ export const MEDIA_KINDS = ['image', 'speech', 'transcription', 'rerank'] as con
 export type MediaKind = (typeof MEDIA_KINDS)[number]
 
 export const MODEL_KINDS = ['chat', 'embedding', ...MEDIA_KINDS] as const
-/** A model answers conversations, embeds texts, makes pictures, speaks, transcribes, or sorts documents. */
+/** A model's purpose: it answers conversations, embeds texts, makes pictures, speaks, transcribes, or sorts documents. */
 export type ModelKind = (typeof MODEL_KINDS)[number]
 
 export type Model = {
@@ -160,7 +160,7 @@ export type DefaultLimits = { requestsPerMinute: number; tokensPerMinute: number
 export type Catalog = {
   service: string
   providers: ReadonlyMap<string, Provider>
-  /** In the file's order. */
+  /** The models by id, in the file's order. */
   models: ReadonlyMap<string, Model>
   tiers: ReadonlyMap<string, Tier>
   aliases: ReadonlyMap<string, Model | Tier>

@@ -1,4 +1,4 @@
-/** Computes costs with prices by other units than the five token classes: of a usage, and the maximum of a request. */
+/** Computes costs at prices for other units than the five token classes: a usage's cost, and a request's maximum. */
 
 import { isInput, isSameUnit, type UnitCount } from '@/chat/units'
 import { type Usage, withUnits } from '@/chat/usage'
@@ -12,8 +12,8 @@ const FEE: UnitCount = { billable: 'request', unit: 'request', count: 1 }
 export type PricedUnit = UnitCount & { price: Pico }
 
 /**
- * The line for `unit`: of its variant, or else the one without a variant, or else the dearest. Undefined if the list has no price of such
- * units. A picture's variant is `quality:size`: a line may name both, or else the quality, or else the size.
+ * The price line for `unit`: the one of its variant, or else the one without a variant, or else the dearest. Undefined if the list has no
+ * price of such units. A picture's variant is `quality:size`: a line may name both, or else the quality, or else the size.
  */
 export function lineFor(lines: readonly UnitPrice[], unit: Omit<UnitCount, 'count'>): UnitPrice | undefined {
   const stated = statedLine(lines, unit)
@@ -42,7 +42,7 @@ function isBetter(line: UnitPrice, found: UnitPrice): boolean {
   return line.variant === undefined || line.price > found.price
 }
 
-/** The units of `usage` that have a price in `list`. Parts of tokens are limited to the tokens of their side. */
+/** The units of `usage` that have a price in `list`. Tokens of sounds or pictures are limited to the input or output that contains them. */
 export function pricedUnits({ lines }: PriceList, usage: Usage): PricedUnit[] {
   if (!lines || !usage.units) return []
   let { uncached, output } = usage
@@ -115,7 +115,7 @@ export function worstWithUnits(
   return costNano([room.input, room.output, ...counts], [...prices, ...priced])
 }
 
-/** The price of `bound` in a hold; 0 if the list has no price for such units. */
+/** The highest possible price of `bound`, for a hold; 0 if the list has no price for such units. */
 function worstPrice(lines: readonly UnitPrice[], bound: UnitCount): Pico {
   const stated = isWhole(bound.variant) ? statedLine(lines, bound) : undefined
   if (stated) return stated.price
@@ -124,12 +124,12 @@ function worstPrice(lines: readonly UnitPrice[], bound: UnitCount): Pico {
   return Math.max(0, ...(possible.length > 0 ? possible : own).map(({ price }) => price)) as Pico
 }
 
-/** Whether no part of a variant is left to the provider. */
+/** Whether the variant has all its parts, so that the provider chooses none. */
 function isWhole(variant: string | undefined): boolean {
   return variant !== undefined && !variant.startsWith(':') && !variant.endsWith(':')
 }
 
-/** Whether an answer to a request for `asked`, of which a part may be open, can have the price of the variant `own`. */
+/** Whether an answer to a request for variant `asked` can be of variant `own`. The provider chooses the empty parts of `asked`. */
 function isPossible(own: string | undefined, asked: string | undefined): boolean {
   if (own === undefined || asked === undefined) return true
   const [quality, size] = asked.split(':')

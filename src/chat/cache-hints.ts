@@ -21,7 +21,7 @@ function* hintsOf(content: readonly ContentBlock[]): Generator<CacheHint, undefi
   return undefined
 }
 
-/** Puts a whole message's hint on its last block that can have one. Returns whether there is such a block. */
+/** Puts the hint of a whole message on the last block that can have a hint. Returns whether both exist. */
 export function markLastBlock(content: readonly ContentBlock[], cache: CacheHint | undefined): boolean {
   const last = cache && content.findLast((block) => block.type !== 'reasoning' && block.type !== 'refusal')
   if (!last) return false

@@ -6,7 +6,7 @@ import type { Usage } from './usage'
 /** Encoding of a vector's numbers: JSON, or base64 of little-endian 32-bit floats. */
 export type VectorEncoding = 'float' | 'base64'
 
-/** One input. `own`: fields sent only to providers of the caller's format. `title`: the model reads it too. */
+/** One input. `own`: fields sent only to providers of the caller's format. `title`: read by the model with the text. */
 export type EmbeddingInput =
   | { type: 'text'; text: string; title?: string; own?: JsonObject }
   /** The text as tokens of the model's vocabulary. */

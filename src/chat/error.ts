@@ -62,7 +62,7 @@ type GatewayErrorOptions = {
   ownWords?: string
   /** The provider's id of the failed request, for its support. Visible ASCII, at most 128 characters. */
   providerRequestId?: string
-  /** The provider's own error in the caller's format, sent instead of ours. */
+  /** The provider's own error, if it is in the caller's format. It is sent in place of this error. */
   own?: { status: number; error: JsonObject }
   /** The underlying error: logged, never sent. */
   cause?: unknown

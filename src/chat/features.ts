@@ -3,7 +3,7 @@ import type { FormatName } from './format-name'
 import type { BoundField, ChatRequest, ContentBlock, Feature, Warning } from './request'
 import { extraTier } from './service-tier'
 
-/** Warnings for the `features` that the request uses. The format lacks them; `taken` is one that this provider accepts anyway. */
+/** Warnings for the requested ones of `features`, all of which the format lacks. This provider accepts `taken` anyway. */
 export function lacking(request: ChatRequest, features: readonly Feature[], taken?: Feature): Warning[] {
   const inBlocks = askedInBlocks(request)
   const asked = features.filter((feature) => feature !== taken && (inBlocks.has(feature) || isAsked(request, feature)))

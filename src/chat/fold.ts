@@ -70,7 +70,7 @@ export function createFolder(): Folder {
     }
   }
 
-  /** Adds sources to their text. Sources that came after it are in an empty block; they belong to the text before. */
+  /** Adds sources to the text that they belong to. Sources in an empty block belong to the last text before it. */
   function cite(event: { choice: number; block: number }, sources: readonly Source[]): void {
     const own = blocks.get(event.block)
     const said = choice(event.choice).content.findLast((block) => block.type === 'text' && block.text !== '')

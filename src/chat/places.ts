@@ -35,7 +35,7 @@ type Place = keyof PlaceTable
 const WORDS: Record<MediaKind, string> = { image: 'pictures', audio: 'audio', video: 'video', file: 'files' }
 const WHERE: Record<Place, string> = { user: '', model: " in the model's own turns", result: ' in results of tools' }
 
-/** The turns with each block in a turn that may contain it; `turns` itself if nothing moves. Throws `invalid_request` if no turn may. */
+/** Moves each block into a turn that may contain it. Returns `turns` if none moves. Throws `invalid_request` if there is no such turn. */
 export function placeTurns(turns: readonly Turn[], table: PlaceTable): readonly Turn[] {
   return turns.every((turn) => isInPlace(turn, table)) ? turns : new Placer(table).place(turns)
 }
@@ -86,7 +86,7 @@ class Placer {
       else {
         const content = turn.content.map((block) => (block.type === 'tool-result' ? this.result(block) : block))
         const isOnlyResults = content.every(({ type }) => type === 'tool-result')
-        // Moved content goes into the user's turn that follows the results.
+        // Moved content waits while a turn has only results and a user's turn follows.
         const isLater = isOnlyResults && turns[index + 1]?.role === 'user'
         this.placed.push({ ...turn, content: isLater ? content : [...this.takeMoved(), ...content] })
       }

@@ -13,7 +13,7 @@ export type MaxPrice = { input?: Pico; output?: Pico }
 /** A region as catalogues and requests name it: a word of a-z, 0-9 and -, at most 64 characters. */
 export const REGION_PATTERN = '^[a-z0-9][a-z0-9-]{0,63}$'
 
-/** Owners of data rules, which limit the providers of content. A request can also set such rules. */
+/** Owners of data rules, which limit the providers that may get content. A request can also set such rules. */
 export const RULE_OWNERS = ['account', 'member', 'key'] as const
 export type RuleOwner = (typeof RULE_OWNERS)[number]
 

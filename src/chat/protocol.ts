@@ -11,7 +11,7 @@ export type Beta = {
   fields: readonly string[]
 }
 
-/** Only settings that differ from the headers that this format's providers always get. */
+/** The caller's settings, if they differ from the headers that this format's providers always get. */
 export type Protocol = {
   version?: { header: string; value: string }
   betaHeader: string

@@ -88,7 +88,7 @@ export type Tool = {
   parameters?: JsonObject
   strict?: boolean
   cache?: CacheHint
-  /** Definition of a tool that takes free text. Providers with such tools get it instead of {@link parameters}. */
+  /** Definition of a tool that takes free text. Providers that support such tools get it in place of {@link parameters}. */
   custom?: { description?: string; grammar?: ToolGrammar }
 }
 
@@ -167,7 +167,7 @@ export type ChatRequest = {
   preferences?: RoutePreferences
   /** Whether a chat-completions caller used deprecated `functions`, and so expects `function_call` instead of tool calls. */
   wantsFunctionCall?: boolean
-  /** The field of the hub's JSON object that contains the answer, if the caller wants a bare value. */
+  /** If the caller wants a JSON value that is no object: the field of the hub's JSON object that contains it. */
   answerField?: string
   /** Tools whose name or shape differs in the caller's format, by the hub's tool name. */
   toolOrigins?: ReadonlyMap<string, ToolOrigin>
@@ -179,7 +179,7 @@ export type ChatRequest = {
   wantsUsage: boolean
   /** Whether the usage must include the answer's cost. */
   wantsCost?: true
-  /** Whether the client is OpenRouter's own library, which needs some fields of chat answers never null and others always present. */
+  /** Whether the client is OpenRouter's own library. It fails if certain fields of a chat answer are null or missing. */
   forOpenRouter?: true
   /**
    * Parts that only providers of the caller's format support (provider-run tools, unknown blocks), as field and kind. Every `encodeRequest`
@@ -188,10 +188,10 @@ export type ChatRequest = {
   nativeOnly?: string[]
   /**
    * Earlier actions of provider-run tools in the conversation, such as `input.mcp_call`. The conversation also has their results as text.
-   * So providers of other formats get it without the actions, and the caller is informed.
+   * So providers of other formats get the conversation without the actions, and the caller is informed.
    */
   hostedHistory?: string[]
-  /** Images and files inside `nativeOnly` and `hostedHistory`: they cost tokens like others. */
+  /** Images and files inside the parts in `nativeOnly` and `hostedHistory`. They cost tokens like any image or file. */
   nativeMedia?: (ImageBlock | FileBlock)[]
   /** Entries of `nativeOnly` that are tools priced per use, if the catalogue prices any. */
   serverTools?: ServerTool[]

@@ -2,7 +2,7 @@ import { assertNever } from '@/lib/assert'
 import type { ChatEvent } from './event'
 import type { AnswerBlock, ChatResponse } from './response'
 
-/** Turns a complete answer into the stream events that would fold into it, for callers of streams. The last is `end`. */
+/** Turns a complete answer into stream events, for callers of streams. `fold.ts` does the opposite. The last event is `end`. */
 export function unfold(response: ChatResponse): ChatEvent[] {
   const { id, model, created, usage, unknownUsage: unknown, statedCost: cost, toolUses: uses, serviceTier } = response
   const events: ChatEvent[] = [{ type: 'start', id, model, created, ...(serviceTier !== undefined && { serviceTier }) }]

@@ -22,7 +22,7 @@ export type DialectName = (typeof DIALECT_NAMES)[number]
 export type Dialect = Omit<Endpoint, 'credential'> & {
   readonly name?: DialectName
   readonly credential?: Endpoint['credential'] | undefined
-  /** Authorizes each call; missing if a key is sent instead, or nothing is needed. */
+  /** Authorizes each call; missing if the provider's key is sent, or if calls need no authorization. */
   readonly authorizer?: Authorizer
   readonly secrets?: readonly string[]
   /**
@@ -35,7 +35,7 @@ export type Dialect = Omit<Endpoint, 'credential'> & {
   withoutProofs?(body: JsonObject): JsonObject | undefined
   /** Embedding calls for a model of this name or family, if they differ from the format's. Such a provider's models can only embed. */
   embeddings?(model: string): ProviderEmbeddings
-  /** The provider's name of a beta; undefined if it doesn't support it. Missing if all are accepted by name. */
+  /** The provider's name of a beta; undefined if the provider doesn't support it. Missing if it accepts all betas by their names. */
   takenBeta?(beta: Beta): string | undefined
   /** Filters the caller's protocol headers; missing if all are sent. */
   protocolHeaders?(headers: Readonly<Record<string, string>>): Record<string, string>
@@ -81,7 +81,7 @@ export type DialectKind = {
   needs?(settings: DialectSettings): 'project' | 'location' | undefined
   /** The default address; missing if entries must set one. */
   baseUrl?(settings: DialectSettings): string
-  /** The dialect of a provider; `endpoint` is its format's own. */
+  /** Creates the dialect of a provider. `endpoint`: the endpoint of its format. */
   create(format: FormatName, endpoint: Endpoint, settings: DialectSettings): Dialect
 }
 

@@ -1,5 +1,5 @@
 type BatchOptions<V> = {
-  /** Looks up at most `maxKeys` keys; missing keys have no value. Needs its own time limit. */
+  /** Looks up at most `maxKeys` keys; missing keys have no value. Must have a time limit of its own, since there is none here. */
   answer(keys: readonly string[]): Promise<ReadonlyMap<string, V>>
   maxKeys: number
   /** Maximum concurrent queries; later lookups wait for the next query. */

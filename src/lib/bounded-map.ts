@@ -4,7 +4,7 @@ export interface BoundedMap<K, V> {
   set(key: K, value: V): void
 }
 
-/** A map of at most `capacity` entries: always has the most recently used half. Both operations take constant time. */
+/** A map of at most `capacity` entries, which always keeps the most recently used half. Both operations take constant time. */
 export function createBoundedMap<K, V>(capacity: number): BoundedMap<K, V> {
   // A Map iterates in the order of insertion, so its first key is the least recently used.
   const entries = new Map<K, V>()

@@ -6,7 +6,7 @@ export type CrashPoint = (name: string) => void
 /** The setting for {@link createCrashPoint}: a name, and optionally the number of the pass (from 1). */
 export const CRASH_POINT_PATTERN = '^[a-z_]{1,32}(:[1-9][0-9]{0,5})?$'
 
-/** `at` is `name`, or `name:n` for the n-th pass; undefined (as in production) means never. */
+/** Creates a function that kills the process at `at`: `name`, or `name:n` for the n-th pass. Undefined, as in production: never. */
 export function createCrashPoint(at: string | undefined): CrashPoint {
   if (at === undefined) return () => undefined
   const [chosen, count = '1'] = at.split(':')

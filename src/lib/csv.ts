@@ -2,7 +2,7 @@
 const FORMULA_START = /^[=+\-@\t\r]/
 const NEEDS_QUOTES = /[",\r\n]/
 
-/** Numbers, also as exact decimal text, are written unchanged; other texts are made harmless. Null is an empty cell. */
+/** Numbers, also as exact `decimal` text, are written unchanged. Texts that could be formulas are made harmless. Null is an empty cell. */
 export type CsvCell = string | number | boolean | null | { decimal: string }
 
 /** One CSV row (RFC 4180) with its line end, safe against spreadsheet formulas. */

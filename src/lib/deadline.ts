@@ -30,7 +30,7 @@ const SLICES = 5
 /** A timer later than this means that the event loop was blocked. */
 const STALL_MS = 20
 
-/** Calls `ring` after `timeoutMs`; time in which the event loop was blocked hardly counts. `onTimer` gets each timer used. */
+/** Calls `ring` after `timeoutMs`; time in which the event loop was blocked counts only in part. `onTimer` gets each timer used. */
 export function startAlarm(timeoutMs: number, ring: () => void, onTimer?: (timer: Timer) => void): () => void {
   const sliceMs = Math.ceil(timeoutMs / SLICES)
   let leftMs = timeoutMs

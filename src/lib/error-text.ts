@@ -1,6 +1,6 @@
 /** The text of an error without secrets: a failed statement quotes its values, which may be personal. */
 
-/** The message; for a failed statement only its text, never its values. */
+/** The error's message. For a failed SQL statement: the statement's text, never its values. */
 export function messageOf(error: Error): string {
   if (!('query' in error && 'params' in error)) return String(error.message)
   return `Failed query: ${String(error.query)}`

@@ -102,7 +102,7 @@ export function editJson(text: string, edits: readonly JsonEdit[], depth = 0): s
   return text.slice(0, start + 1) + members.join(',') + text.slice(end)
 }
 
-/** Undefined if the value is removed. */
+/** The edited value as JSON; undefined if the value is removed. */
 function editValue(text: string, edits: readonly JsonEdit[], depth: number): string | undefined {
   if (edits.length === 0) return text
   const whole = edits.findLast(({ path }) => path.length === depth)
@@ -110,7 +110,7 @@ function editValue(text: string, edits: readonly JsonEdit[], depth: number): str
   return whole.value === undefined ? undefined : (whole.text ?? JSON.stringify(whole.value))
 }
 
-/** Also true at the end of a truncated text. */
+/** Whether an array or object closes at `index`; also true at the end of a truncated text. */
 function isClosing(text: string, index: number): boolean {
   return index >= text.length || text[index] === '}' || text[index] === ']'
 }

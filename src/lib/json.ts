@@ -50,7 +50,7 @@ export function parseWithinBounds(text: string): JsonValue | undefined {
   }
 }
 
-/** Whether JSON in `text` exceeds `bounds`. Free for texts that are too short for that. */
+/** Whether JSON in `text` exceeds `bounds`. Does not scan texts that are too short for that. */
 function exceedsBounds(text: string, bounds: JsonBounds): boolean {
   // Each level takes two brackets, each value a character and a separator.
   if (text.length <= 2 * Math.min(bounds.depth, bounds.values)) return false

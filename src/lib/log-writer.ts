@@ -12,7 +12,7 @@ const STDOUT = 1
 const LINGER_MS = 50
 /** If this many characters are waiting, they are written at once. */
 const BATCH_CHARS = 64 * 1024
-/** While the reader stalls, lines beyond this many characters are dropped and counted. */
+/** Maximum characters that wait while the reader stalls. Further lines are dropped and counted. */
 const MAX_QUEUED_CHARS = 8 * 1024 * 1024
 const RETRY_MS = 10
 /** Maximum retries at exit while the reader stalls. */
@@ -32,7 +32,7 @@ export function createLogWriter(descriptor = STDOUT): LogWriter {
   let isInFlight = false
   let sentAt = 0
   let isBroken = false
-  /** The rest of the batch being written. */
+  /** The bytes of the current batch that are not written yet. */
   let rest: Uint8Array | undefined
   const waiting: (() => void)[] = []
 
@@ -94,7 +94,7 @@ export function createLogWriter(descriptor = STDOUT): LogWriter {
       if (isBroken || isStalled) return
       clearTimeout(timer)
       timer = undefined
-      // The batch is written by another thread, which would stop with the process.
+      // Another thread writes the batch now, and would stop with the process.
       if (isInFlight) Bun.sleepSync(IN_FLIGHT_MS)
       const left = isInFlight || !rest ? [takeBatch()] : [rest, takeBatch()]
       if (!isInFlight) rest = undefined
@@ -103,7 +103,7 @@ export function createLogWriter(descriptor = STDOUT): LogWriter {
   }
 }
 
-/** Writes the rest when the process exits or crashes. Only a signal without a handler loses the last lines. */
+/** Writes the waiting lines when the process exits or crashes. Only a signal without a handler loses the last lines. */
 export function flushOnExit(writer: LogWriter): void {
   process.on('exit', writer.flushSync)
 }

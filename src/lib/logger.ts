@@ -98,7 +98,7 @@ function createTimeText(): (atMs: number) => string {
   }
 }
 
-/** Caches the results of short texts, since most requests use the same few models and reasons. */
+/** Caches the cleaned forms of short texts, since most requests use the same few models and reasons. */
 function rememberCleaned(clean: Redact): Redact {
   const known = createBoundedMap<string, string>(MAX_REMEMBERED)
   return (text) => {
@@ -115,7 +115,7 @@ function shorten(text: string): string {
   return text.length > MAX_STRING_CHARS ? `${text.slice(0, MAX_STRING_CHARS)}… [${text.length} characters]` : text
 }
 
-/** Converts fields to plain JSON data. Logging must never fail a request, so errors while reading fields are logged instead. */
+/** Converts fields to plain JSON data. Logging must never fail a request, so an error while reading the fields is logged in their place. */
 function cleanFields(read: () => LogFields, redact: Redact, withStack: boolean): LogFields {
   try {
     return createCleaner(redact, withStack)(read(), 0) as LogFields

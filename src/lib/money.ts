@@ -31,7 +31,7 @@ export function nano(value: number): Nano {
   return value as Nano
 }
 
-/** Parses decimal USD such as `10.5` exactly; undefined beyond nine decimals or the range. */
+/** Parses decimal USD such as `10.5` exactly; undefined if it has more than nine decimals or is out of range. */
 export function parseUsd(text: string): Nano | undefined {
   const match = DECIMAL_USD.exec(text)
   if (!match) return undefined
@@ -100,8 +100,8 @@ export function formatTokenPrice(price: Pico): string {
 
 /**
  * ⌈Σ tokensᵢ × priceᵢ / 1000⌉ nano-USD: the only place that converts tokens to money, rounded up once per request. Each count has its
- * price. Asserts that every count is a non-negative integer. Results are at most {@link MAX_NANO}, so that an absurd request is too
- * expensive for every account instead of overflowing.
+ * price. Asserts that every count is a non-negative integer. Results are at most {@link MAX_NANO}, so that an absurd request does not
+ * overflow: it is too expensive for every account.
  */
 export function costNano(counts: readonly number[], prices: readonly Pico[]): Nano {
   let exact = 0

@@ -5,13 +5,13 @@ const IPV4_BITS = 32
 const IPV6_BITS = 128
 const BYTE = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const IPV4 = new RegExp(`^${BYTE}(?:\\.${BYTE}){3}$`)
-/** Without a zone, and without IPv4 notation at the end. */
+/** IPv6 addresses without a zone, and without IPv4 notation at the end. */
 const IPV6 = /^[0-9a-f:]{2,39}$/i
 const PREFIX = /^(?:0|[1-9]\d{0,2})$/
 
 /**
- * Normalises an address or a network with a prefix length. Undefined for anything else, also for short and octal forms that some programs
- * accept, and for addresses with bits beyond the prefix.
+ * Normalises an address or a network with a prefix length. Undefined for any other text. This includes short and octal forms, which some
+ * programs accept, and addresses with bits after the prefix.
  */
 export function parseNetwork(text: string): string | undefined {
   const [address = '', prefix, ...rest] = text.split('/')
@@ -26,7 +26,7 @@ export function parseNetwork(text: string): string | undefined {
   return `${isV4 ? address : shortest(address)}/${length}`
 }
 
-/** The shortest form, as in browsers. */
+/** The shortest form of an IPv6 address, as browsers write it. */
 function shortest(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1)
 }
@@ -43,7 +43,7 @@ function bitsOf(parts: readonly number[], width: number): bigint {
   return parts.reduce((bits, part) => (bits << BigInt(width)) | BigInt(part), 0n)
 }
 
-/** Whether an address is in one of the networks. IPv4 addresses match in both notations; invalid addresses never match. */
+/** Whether an address is in one of the networks. IPv4 addresses also match as IPv6 (`::ffff:192.0.2.1`); invalid addresses never match. */
 export type Networks = (address: string) => boolean
 
 /** Takes networks from {@link parseNetwork}. */

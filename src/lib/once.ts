@@ -1,4 +1,4 @@
-/** Runs `make` at its first use and keeps the result. A failure is not kept: the next call retries. Concurrent calls share one run. */
+/** Runs `make` at its first use and keeps the result. After a failure, the next call runs `make` again. Concurrent calls share one run. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {

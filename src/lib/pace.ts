@@ -1,7 +1,7 @@
 /** Call and await it after each unit of work. */
 export type Pace = () => Promise<void>
 
-/** The maximum time that counts as work of one piece; a piece that takes longer was probably waiting. */
+/** Maximum time that counts as work of one piece. If a piece takes longer, it was probably waiting. */
 const MAX_PIECE_MS = 100
 
 /** Slows background work down: it pauses after each piece, so that pieces take about `share` (0 to 1) of the time. */

@@ -7,7 +7,7 @@ export const REDACTED = '[redacted]'
 /** Shorter configured secrets are not searched for, since they may be part of ordinary words. */
 export const MIN_SECRET_CHARS = 8
 
-/** Secrets. Each pattern matches only the secret, so that the text around it stays readable. */
+/** The forms of secrets. Each pattern matches only the secret, so that the text around it stays readable. */
 const SECRET_SHAPES = [
   '\\bsvc-(?:(?:mgmt|op)-)?[A-Za-z0-9]{12,}',
   '\\bsk-[A-Za-z0-9_-]{8,}',

@@ -21,7 +21,7 @@ const HOST = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/i
 const DEFAULT_PORT = 26_379
 const OPTIONS = new Set(['sentinel_username', 'sentinel_password'])
 
-/** Whether `url` has this scheme, valid or not. */
+/** Whether `url` has a scheme for Sentinels, even if the rest is malformed. */
 export function isSentinelUrl(url: string): boolean {
   return SCHEME.test(url)
 }

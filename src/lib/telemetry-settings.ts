@@ -23,7 +23,7 @@ export type TraceSettings = {
 export type TelemetrySettings = {
   /** Undefined: the product's default service name. */
   serviceName: string | undefined
-  /** More attributes of the process, by their OpenTelemetry names. */
+  /** Additional attributes of the process, by their OpenTelemetry names. */
   resource: Record<string, string>
   /** Undefined: no spans are made. */
   traces: (ExportSettings & TraceSettings) | undefined

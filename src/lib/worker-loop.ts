@@ -34,7 +34,7 @@ export function createWorkerLoop(options: WorkerLoopOptions): WorkerLoop {
   let isStopping = false
   let paused: { end: () => void; timer: Timer; untilMs: number } | undefined
 
-  /** Racing with a promise that lives as long as the process would leak memory for every round. */
+  /** Does not race with a promise that lives as long as the process: each round would leak memory. */
   async function pause(milliseconds: number): Promise<void> {
     const { promise, resolve: end } = Promise.withResolvers<void>()
     paused = { end, timer: setTimeout(end, milliseconds), untilMs: performance.now() + milliseconds }

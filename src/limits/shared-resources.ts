@@ -9,9 +9,9 @@ export type SharedResource = {
   unit: string
   /** The maximum for one account with all its keys. */
   perAccount?: number
-  /** The maximum for all together in one process. */
+  /** The maximum for all accounts together, in one process. */
   perProcess?: number
-  /** What a caller gets beyond the limit. */
+  /** The effect on a caller that exceeds the limit. */
   beyond: string
 }
 

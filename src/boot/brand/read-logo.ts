@@ -8,7 +8,7 @@ type ReadLogo = { kind: 'read'; logo: Logo } | { kind: 'faulty'; message: string
 const MAX_BYTES = 65_536
 const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
-/** The logo in the file at `path`. The content decides which kind it is. */
+/** Reads the logo in the file at `path`. Its content, not its name, decides between PNG and SVG. */
 export async function readLogo(path: string): Promise<ReadLogo> {
   // Reading a pipe or a device might never end.
   const found = await stat(path).catch(() => undefined)

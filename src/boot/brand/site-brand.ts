@@ -1,4 +1,4 @@
-/** The operator's brand with the logo that its file contains. */
+/** Combines the operator's brand settings with the logo read from its file. */
 import { FatalStartError } from '@/boot/fatal-start-error'
 import type { Brand, SiteBrand } from '@/lib/brand'
 import { formatFaults } from '@/lib/fault'

@@ -8,7 +8,7 @@ const ANIMATIONS = ['animate', 'set', 'animatetransform', 'animatemotion']
 /** Styles that load a file: imports, and `url(…)` unless it refers to a part of the same drawing. */
 const LOADING_STYLE = /url\(\s*["']?\s*(?!#)|@import|expression\(|image-set\(|\\/i
 
-/** Completes the sentence "the file …"; undefined if the drawing is harmless. */
+/** The drawing's fault, as the end of the sentence "the file …"; undefined if it is harmless. */
 export function svgFault(bytes: Uint8Array): string | undefined {
   let text: string
   try {

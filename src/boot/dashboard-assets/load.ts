@@ -8,7 +8,7 @@ import { buildAssets } from './build'
 import { readBuild, writeBuild } from './store'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
-/** Everything that a build depends on: page sources and shared sources, beside package versions. */
+/** The folders of all sources that a build depends on. It also depends on package versions (LOCK_FILE). */
 export const SOURCES = ['src/dashboard', 'src/people', 'src/usage', 'src/lib', 'src/boot/dashboard-assets']
 const LOCK_FILE = 'bun.lock'
 const BUILDS = join(ROOT, '.cache', 'dashboard')

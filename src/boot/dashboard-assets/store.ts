@@ -12,7 +12,7 @@ const ENCODINGS = { brotli: '.br', gzip: '.gz' } as const
 /** Errors for "no file descriptor left". They don't mean that the file is missing. */
 const OUT_OF_DESCRIPTORS = ['EMFILE', 'ENFILE']
 
-/** Reads the build in `folder`; undefined if incomplete. Rejects without free descriptors: the bundler would end the process. */
+/** Reads the build in `folder`; undefined if incomplete. Rejects if no descriptor is free: a new build would then end the process. */
 export async function readBuild(folder: string): Promise<DashboardAssets | undefined> {
   try {
     const manifest = (await Bun.file(join(folder, MANIFEST)).json()) as Manifest
@@ -52,7 +52,7 @@ export async function writeBuild(folder: string, { page, docsPage, icon, files }
     files: [...files].map(([name, { contentType }]) => ({ name, contentType })),
   }
   await Bun.write(join(draft, MANIFEST), JSON.stringify(manifest))
-  // If another process has already saved a build, it is the same.
+  // If the rename fails, another process has already saved the same build.
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }))
   for (const name of earlier) {
     if (name.startsWith('build-') && join(parent, name) !== folder)

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** The lowest port: above 10,080, since clients refuse some lower ports. Port + 10,000 (a Redis cluster bus) is no ephemeral port. */
+/** The lowest port. Clients refuse some ports up to 10,080. Port + 10,000 (a Redis cluster bus) must be no ephemeral port. */
 const FIRST = 11_000
 const COUNT = 9_000
 const MAX_TRIES = 200

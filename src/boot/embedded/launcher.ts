@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { OuterEnvironment } from './process'
 
 const POLL_MS = 500
-/** Levels of parents: `bun run`, a shell, npx. */
+/** Maximum ancestors to look at: `bun run`, a shell, npx. */
 const MAX_DEPTH = 3
 /** The process title of npx while it runs Bun. */
 const NPX_TITLE = /^npm exec bun[@ ]/

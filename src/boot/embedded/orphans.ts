@@ -31,7 +31,7 @@ async function readMatchingParent(
   try {
     const workingDirectory = await readlink(`${path}/cwd`)
     if (workingDirectory !== directory && !workingDirectory.startsWith(`${directory}/`)) return undefined
-    // Still matches if the program file was reinstalled meanwhile.
+    // Linux adds this suffix if the program file was replaced, such as by a reinstallation.
     const program = (await readlink(`${path}/exe`)).replace(/ \(deleted\)$/, '')
     if (!executables.includes(basename(program))) return undefined
     const afterName = (await readFile(`${path}/stat`, 'utf8')).split(') ').at(-1) ?? ''
@@ -53,7 +53,7 @@ async function findByPidFile(directory: string, executables: readonly string[]):
   return []
 }
 
-/** Sends `signal` to each process; kills the rest after `timeoutMs`. Throws {@link EmbeddedServerError} if one runs twice as long. */
+/** Sends `signal` to the processes; kills those still running after `timeoutMs`. Throws {@link EmbeddedServerError} after twice as long. */
 export async function stopProcesses(pids: readonly number[], signal: NodeJS.Signals, timeoutMs: number): Promise<void> {
   let deadline = performance.now() + timeoutMs
   for (const pid of pids) trySignal(pid, signal)
@@ -86,7 +86,7 @@ async function filterRunning(pids: readonly number[]): Promise<number[]> {
   return running
 }
 
-/** A process that has ended but was not reaped by its parent. It has no open files. */
+/** Whether the process has ended but was not reaped by its parent. It then has no open files. */
 async function isZombie(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   return stat.split(') ').at(-1)?.startsWith('Z') ?? false

@@ -8,13 +8,13 @@ import { runToEnd } from './process'
 export type PostgresAccount = { wrapper: readonly string[]; owner: { uid: number; gid: number } | undefined }
 
 const PREFERRED_NAMES = ['postgres', 'nobody']
-/** Succeeds if the user can use the folder and the programs. Writes nothing. */
+/** A shell command that succeeds if the user can use the folder and the programs. Writes nothing. */
 const PROBE = 'test -r "$1" && test -w "$1" && test -x "$1" && exec "$2" --show -D "$1"'
 
 /**
  * Chooses by trying. `directory` is the server's folder, `data` its database files, if they exist. As root, the first choice is a user
- * namespace: files stay root's own, so it works below /root. Next is an unprivileged user with the capability to enter closed folders, then
- * one without. Existing data keep their owner if possible.
+ * namespace: files stay root's own, so it works below /root. Next is an unprivileged user, then such a user with the capability to enter
+ * closed folders. Existing data keep their owner if possible.
  */
 export async function choosePostgresAccount(directory: string, data: string, initdb: string): Promise<PostgresAccount> {
   if (process.getuid?.() !== 0) return { wrapper: [], owner: undefined }
@@ -48,7 +48,7 @@ function listCandidates(users: readonly User[], existingOwner: number | undefine
     owner: undefined,
   }
   const become = ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups']
-  // The secure bit makes access(2), which the programs use to find each other, respect the capability.
+  // The programs find each other with access(2). The secure bit makes access(2) respect the capability.
   const passClosedFolders = [
     '--inh-caps=+dac_override',
     '--ambient-caps=+dac_override',

@@ -20,7 +20,7 @@ export async function locatePostgres(): Promise<PostgresPrograms> {
   return { initdb: join(programs, 'initdb'), postgres: join(programs, 'postgres') }
 }
 
-/** Does the work of the install script of the package at `root`, which may not have run. Idempotent. */
+/** Creates the links in the package at `root`, whose install script may not have run. Idempotent. */
 export async function restoreLinks(root: string): Promise<void> {
   const list: unknown = JSON.parse(await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]'))
   if (!Array.isArray(list)) return

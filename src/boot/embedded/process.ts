@@ -20,7 +20,7 @@ type SpawnOptions = {
 /** The gateway's environment, of which only PATH, proxy settings and npm's command name are read. */
 export type OuterEnvironment = Readonly<Record<string, string | undefined>>
 
-/** The environment of every child process. It has none of the gateway's variables, so no keys. */
+/** The environment of every child process. It has none of the gateway's own variables, so it contains no keys. */
 export const CHILD_ENVIRONMENT = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C',

@@ -11,7 +11,7 @@ import type { Progress } from './server'
 export type RedisProgram = { path: string; libraryPath: string | undefined }
 
 const PACKAGE = 'redis-tools'
-/** The package contains the server program under this name. The program behaves by the name it is called with. */
+/** The package contains the server program under this name. It acts as the server if called as SERVER_NAME. */
 const SHIPPED_NAME = 'redis-check-rdb'
 const SERVER_NAME = 'redis-server'
 const STEP_TIMEOUT_MS = 300_000

@@ -11,8 +11,8 @@ import { type EmbeddedServer, type Launch, type Progress, runServer, type Server
 
 /**
  * Data are in the folder `redis` of `dataDir`; `cacheDir` has a downloaded server program. `config` adds or replaces directives of
- * redis.conf. `attach` uses a running gateway's server on the same data instead of refusing. `environment` gives PATH and proxy settings;
- * without it, this process's PATH is used.
+ * redis.conf. `attach`: if another gateway runs a server on these data, uses that server; without it, refuses. `environment` gives PATH and
+ * proxy settings; without it, this process's PATH is used.
  */
 type EmbeddedRedisOptions = {
   dataDir: string

@@ -25,7 +25,7 @@ const ASTRAL_CHARACTER = /[\u{10000}-\u{10ffff}]/gu
 const ASKS_FOR_LENGTH = /\b(\d{1,4}) words\b/i
 const FILLER = 'simulated text goes on so that there is something to stream and to count'.split(' ')
 
-/** Simulates an answer, purely from `request`: the requested tool call, or a part of the last message. Tokens follow text lengths. */
+/** Simulates an answer, purely from `request`: the requested tool call, or a part of the last message. Token counts depend on lengths. */
 export function simulateAnswer(request: SandboxRequest): SandboxAnswer {
   const inputTokens = countTokens(JSON.stringify(request.messages) + JSON.stringify(request.tools ?? []))
   const last = request.messages.at(-1)
@@ -51,7 +51,7 @@ function countTokens(text: string): number {
 
 function textOf(content: string | readonly { text?: string }[]): string {
   const text = typeof content === 'string' ? content : content.map((part) => part.text ?? '').join(' ')
-  // The library cuts text between UTF-16 units, which would split surrogate pairs, so these are replaced.
+  // The library may cut a text inside a surrogate pair. So each character that is such a pair is replaced.
   return text.replace(ASTRAL_CHARACTER, '\u25a1')
 }
 

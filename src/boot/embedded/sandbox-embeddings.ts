@@ -58,7 +58,7 @@ function addWord(sum: number[], word: string): void {
   let digest = createHash('sha256').update(word).digest()
   for (const place of sum.keys()) {
     if (place > 0 && place % digest.length === 0) digest = createHash('sha256').update(digest).digest()
-    // Bytes minus 127.5: no component, and so no vector, is zero.
+    // No byte minus 127.5 is zero, so no word's vector is zero.
     sum[place] = (sum[place] ?? 0) + (digest[place % digest.length] ?? 0) - 127.5
   }
 }

@@ -7,12 +7,12 @@ export type Sandbox = { baseUrl: string; stop(): Promise<void> }
 
 const CHUNK_CHARACTERS = 16
 const CHUNK_INTERVAL_MS = 8
-/** Marks requests in the format whose tool calls end with the same finish reason as texts. */
+/** Marks generate-content requests. In this format, tool calls and texts end with the same finish reason. */
 const ENDS_CALLS_WITH_STOP = 'ends-calls-with-stop'
 
 /** Starts a simulated provider in this process, for every format, credential and model name. Its answers say that they are simulated. */
 export async function startSandbox(): Promise<Sandbox> {
-  // The library stores requests for inspection; one is the minimum.
+  // The library stores requests for inspection, and can't store fewer than one.
   const server = new LLMock({ port: 0, host: '127.0.0.1', journalMaxEntries: 1, fixtureCountsMaxTestIds: 1 })
   server.mount('/v1beta', {
     async handleRequest(request, response, path) {

@@ -29,12 +29,12 @@ export type Launch = {
   isReady(pid: number): Promise<boolean>
 }
 
-/** `attach` uses a running gateway's server on the same data instead of refusing. `port` fixes the port. */
+/** `attach`: if another gateway runs a server on these data, uses that server; without it, refuses. `port` fixes the port. */
 type RunOptions = { directory: string; progress: Progress; attach: boolean; port: number | undefined }
 
 const STATE_FILE = 'server.json'
 const CLAIM_WAIT_MS = 10_000
-/** Longer than a gateway without open requests takes to stop. */
+/** The wait for a gateway that is stopping. Without open requests, it stops faster. */
 const STOPPING_WAIT_MS = 700
 const READY_TIMEOUT_MS = 300_000
 const READY_POLL_MS = 20
@@ -73,7 +73,7 @@ export async function runServer(
   }
 }
 
-/** Claims the folder. Waits for a server that is stopping, but not for one that runs and is shared. */
+/** Claims the folder. Waits for a stopping gateway to release it, but not long if a running gateway shares its server. */
 async function claimFor(kind: ServerKind, { directory, attach }: RunOptions): Promise<Claim | undefined> {
   const claim = await claimDirectory(directory, attach ? 0 : STOPPING_WAIT_MS)
   if (claim || attach || (await findSharedServer(kind, directory))) return claim

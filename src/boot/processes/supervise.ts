@@ -17,7 +17,7 @@ type SuperviseOptions = {
   logger: Logger
 }
 
-/** Prevents endless restarts of a process that fails at once. */
+/** The pause before a restart, in case a process fails at once after every start. */
 const RESTART_PAUSE_MS = 500
 
 /** Runs several server processes on one port: starts, restarts and stops them. All log to this process's output. */
@@ -68,7 +68,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
     try {
       send({ type: 'exposition', question, text: await metrics.exposition() })
     } catch (error) {
-      // The asking process may have ended; metrics must not end the supervisor.
+      // The process that requested the metrics may have ended. This must not end the supervisor.
       logger.warn('metrics_not_exposed', { error })
     }
   }

@@ -3,7 +3,7 @@ import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import type { FromProcess, ToProcess } from './messages'
 
-/** Longer than the second that the supervisor waits for other processes. */
+/** The wait for the metrics of all processes. The supervisor itself waits a second for them. */
 const EXPOSITION_TIMEOUT_MS = 3_000
 /** The process ends after this time, even if the supervisor reads nothing. */
 const LEAVE_TIMEOUT_MS = 500
@@ -23,7 +23,7 @@ export function linkToSupervisor(logger: Logger): SupervisorLink {
   let snapshotOf: (() => Promise<string>) | undefined
   let told = Promise.resolve()
 
-  /** One at a time: if an older snapshot arrived last, the supervisor would see counters that fell. */
+  /** Sends one snapshot at a time. If an older snapshot arrived last, the supervisor would see counters fall. */
   function count(): Promise<void> {
     told = told.then(tell)
     return told
@@ -63,7 +63,7 @@ export function linkToSupervisor(logger: Logger): SupervisorLink {
   }
 }
 
-/** Resolves once the message is sent or cannot be sent. A lost supervisor is noticed elsewhere. */
+/** Resolves once the message is sent or cannot be sent. Other code notices a lost supervisor. */
 function send(message: FromProcess): Promise<void> {
   return new Promise((resolve) => {
     if (!process.connected) return resolve()

@@ -9,7 +9,7 @@ const CLAIM_LINES = [
 const HEALTH_LINES = ['HGET @ f', 'HGETALL @', 'HSET @ f 1', 'HDEL @ f', 'TIME']
 const SIGN_IN_LINES = ['INCR @', 'DECR @', 'EXPIRE @ 1', 'TTL @', 'EXISTS @', 'DEL @']
 
-/** Rights for requests. `isOptional`: rights for routing, ledger checks and signing in. */
+/** Rights that requests need. Those with `isOptional` are for routing, ledger checks and sign-ins. */
 export function neededRights({ hasIdempotencyKeys }: { hasIdempotencyKeys: boolean }): Right[] {
   return [
     ...(hasIdempotencyKeys ? rightsOn('idempotency:', CLAIM_LINES) : []),

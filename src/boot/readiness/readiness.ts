@@ -7,7 +7,7 @@ import type { Flusher } from '@/usage/flusher'
 
 const CHECK_TIMEOUT_MS = 1_000
 
-/** Readiness checks, a second each at most: Redis must accept paid requests' writes; if Postgres is behind, it is only degraded. */
+/** Readiness checks, at most a second each. Redis must accept the writes of paid requests. If Postgres is late, it is only degraded. */
 export function readinessChecks(
   redis: RedisClient,
   watch: StoreWatch,

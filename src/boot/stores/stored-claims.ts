@@ -27,8 +27,8 @@ type Parts = {
 }
 
 /**
- * Creates the stores of idempotency keys and of cached answers, which share their room. The fuller Redis is, the fewer answers are kept.
- * After an outage, answers of idempotency keys that Redis may have lost are written again.
+ * Creates the stores of idempotency keys and of cached answers, which share a part of Redis' memory. The fuller Redis is, the fewer answers
+ * are kept. After an outage, answers of idempotency keys that Redis may have lost are written again.
  */
 export function createStoredClaims({ redis, storeWatch, config, metrics, ledger, database, logger }: Parts): {
   claims: Claims

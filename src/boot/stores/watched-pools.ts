@@ -12,7 +12,7 @@ type WatchedPools = {
 /** Opens the database pools of one process, with metrics. `queried` is called for every statement. */
 export function createWatchedPools(databaseUrl: string, queried: StoreMetrics['queried']): WatchedPools {
   const opened = new Map<PoolName, Database>()
-  /** Counts of replaced pools, so that a counter never falls. */
+  /** The closed connections of replaced pools, added so that a counter never falls. */
   const closedBefore = new Map<PoolName, number>()
 
   function reading(name: PoolName): PoolReading | undefined {
@@ -41,7 +41,7 @@ export function createWatchedPools(databaseUrl: string, queried: StoreMetrics['q
   }
 }
 
-/** Rejected values and conflicts between transactions are not counted as faults. */
+/** Whether the database itself failed. Rejected values and conflicts between transactions don't count. */
 function isTrouble(error: unknown): boolean {
   return error !== undefined && databaseFailure(error) === 'unavailable'
 }

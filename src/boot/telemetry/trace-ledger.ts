@@ -17,7 +17,7 @@ export function traceReserves(ledger: Ledger, tracing: Tracing | undefined): Led
   }
 }
 
-/** The settler, with a span for each settlement, except for disconnects that may be free. */
+/** The settler, with a span for each settlement, except after a disconnect that may be free of charge. */
 export function traceSettlements(settler: Settler, tracing: Tracing | undefined): Settler {
   if (!tracing) return settler
   return {

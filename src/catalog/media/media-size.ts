@@ -13,7 +13,7 @@ export const IMAGE_TOKENS_MAX = 12_000
 const IMAGE_TOKENS_USUAL = 1_000
 const FILE_TOKENS_USUAL = 3_000
 const SOUND_TOKENS_USUAL = 1_000
-/** More tokens than any model's context. Counting stops there over all media of a request, which limits the parsing. */
+/** More tokens than any model's context. Counting a request's media stops at this sum, which limits the parsing. */
 export const COUNTED_TOKENS_MAX = 1_100_000
 /** PDF readers accept the header `%PDF` anywhere within this many first bytes. */
 const MAGIC_BYTES = 1_024
@@ -69,7 +69,7 @@ export function audioSize({ data }: Pick<AudioBlock, 'data'>, room: number): Med
   return sizeOf(tokens + SOUND_TOKENS_USUAL, SOUND_TOKENS_USUAL, data.length)
 }
 
-/** Whether a file is text. The declared type alone doesn't decide: the first bytes do, as at providers. */
+/** Whether a file is text: by its declared type, if its first bytes are no document's. Providers check these bytes. */
 function isText(mediaType: string, data: string): boolean {
   const isSaid = isKind(mediaType, 'text') || mediaType.toLowerCase() === 'application/json'
   return isSaid && !isDocument(data)

@@ -11,15 +11,15 @@ const LATIN: ReadonlySet<PdfValue | undefined> = new Set(['/WinAnsiEncoding', '/
 const SIMPLE: ReadonlySet<PdfValue | undefined> = new Set(['/Type1', '/TrueType', '/MMType1'])
 /** Standard Latin fonts that every reader has; symbol fonts are not included. */
 const LATIN_FONT = /^\/(?:Helvetica|Times|Courier|Arial)/
-/** In the standard encoding, these two ASCII codes are curly quotes instead. */
+/** The ASCII codes of ' and `, which are curly quotes in the standard encoding. */
 const CURLY: readonly number[] = [0x27, 0x60]
-/** Glyph names that may stand for several characters, except ligatures of letters. */
+/** Names of letter ligatures, such as `/f_f_i`. LONG_NAME: other glyph names that may stand for several characters. */
 const LIGATURE = /^\/[A-Za-z](?:_[A-Za-z]){1,3}$/
 const LONG_NAME = /_|^\/uni[\dA-Fa-f]{5}|^.{21}/
 
 type PdfLookup = {
   resolve: (value: PdfValue | undefined) => PdfValue | undefined
-  /** Parses the map in this stream; undefined if it is not plain. */
+  /** Parses the code map in this stream; undefined if its form is unusual. */
   mapOf: (map: PdfReference) => UnicodeMap | undefined
 }
 
@@ -49,7 +49,7 @@ export function codeSizes({ single, doubles }: FontSizes): CodeSizes {
   return { single, double }
 }
 
-/** Adds to `sizes` the most text bytes that each code of `font` can become. False if the font doesn't state this plainly. */
+/** Adds to `sizes` the most text bytes that each code of `font` can become. False if the font leaves this unclear. */
 export function addFont(font: PdfDictionary, sizes: FontSizes, lookup: PdfLookup): boolean {
   const named = font.get('/ToUnicode')
   const map = isReference(named) ? lookup.mapOf(named) : undefined

@@ -193,7 +193,7 @@ class Reader {
   }
 }
 
-/** The position after the parenthesised text whose content starts at `at`; beyond the end if it is not closed. */
+/** The position after the parenthesised text whose content starts at `at`; an index after the file's end if it is not closed. */
 export function endOfText(text: string, at: number): number {
   let depth = 1
   for (let place = at; place < text.length; place += 1) {

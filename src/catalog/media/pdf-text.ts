@@ -4,7 +4,7 @@ import { endOfText } from './pdf-objects'
 /** The most UTF-8 bytes of each code, over all fonts of the file: for one-byte and two-byte codes. */
 export type CodeSizes = { single: Uint8Array; double?: Uint8Array }
 
-/** UTF-8 bytes by code of a map to text; `width`: digits of a code, 0 if they differ; `codes`: number of entries. */
+/** A font's map from codes to text. `sizes`: bytes by code; `width`: digits of a code, 0 if they differ; `codes`: number of entries. */
 export type UnicodeMap = { sizes: ReadonlyMap<number, number>; width: number; codes: number }
 
 /** Maximum characters (UTF-16 units) for one code: enough for ligatures. With more, a small file could contain much text. */
@@ -22,7 +22,7 @@ const SPELT_BYTES = 3
 const [SPACE_CODE, DIGIT_CODE, LETTER_CODE, LOWER_CODE] = [0x20, 0x30, 0x41, 0x61]
 const ESCAPED = /\\(?:([0-7]{1,3})|(\r\n|[\s\S]))/g
 
-/** Reads a ToUnicode map of at most `most` codes. Undefined if it is not plain or produces much text from little data. */
+/** Reads a ToUnicode map of at most `most` codes. Undefined if its form is unusual, or if it makes much text from little data. */
 export function readUnicodeMap(text: string, most: number): UnicodeMap | undefined {
   if (/usecmap/.test(text)) return undefined
   const sizes = new Map<number, number>()
@@ -52,8 +52,8 @@ export function readUnicodeMap(text: string, most: number): UnicodeMap | undefin
 }
 
 /**
- * The most bytes of text in a page's content. Each text counts with the larger of its two readings, plus a space before it. Stops at
- * `most`. Comments and pictures are not excluded: anything that looks like a text counts.
+ * The most bytes of text in a page's content. Each text is read as one-byte and as two-byte codes. The larger size counts, plus a space
+ * before the text. Stops at `most`. Comments and pictures are not excluded: anything that looks like a text counts.
  */
 export function shownBytes(content: string, sizes: CodeSizes, most: number): number {
   const bytes = new Uint8Array(content.length + 1)
@@ -143,7 +143,7 @@ function skipBlank(text: string, at: number): number {
   return BLANK.lastIndex
 }
 
-/** UTF-8 bytes of a UTF-16 target whose last unit is increased by `more`. Undefined if it is too long. */
+/** UTF-8 bytes of a map entry's text (UTF-16 as hex digits), its last unit increased by `more`. Undefined if it is too long. */
 function targetSize(target: string, more: number): number | undefined {
   const digits = target.replace(/\s/g, '')
   if (digits.length > MAX_TARGET_UNITS * 4 || (digits.length > 2 && digits.length % 4 > 0)) return undefined

@@ -9,10 +9,10 @@ const USUAL_RATE = 16_000
 const LEAST_RATE = 500
 /** 8 kbit/s, the lowest rate of MPEG layer III. */
 const LEAST_MP3_RATE = 1_000
-/** Maximum bytes per second of compressed sound with pictures. If a header states a shorter length than this gives, it is ignored. */
+/** Maximum bytes per second of compressed sound with pictures. A header is ignored if its length would need a higher rate. */
 const MOST_RATE = 1_000_000
 
-/** Longer than any sound in a file that is accepted. */
+/** More seconds than any accepted file can contain. */
 const MAX_SECONDS = 1_000_000
 
 /** Measures `bytes`. Takes linear time; never throws. */
@@ -41,7 +41,7 @@ function headerSeconds(bytes: Buffer): number | undefined {
   }
 }
 
-/** The bytes of the data chunk by the rate. The chunk's own size may be wrong, so all bytes after its start count. */
+/** A WAV file's length: all bytes after the start of its data chunk, divided by the rate. The chunk's stated size may be wrong. */
 function wavSeconds(bytes: Buffer): number | undefined {
   let rate = 0
   for (let at = 12; at + 8 <= bytes.length; ) {
@@ -58,7 +58,7 @@ function wavSeconds(bytes: Buffer): number | undefined {
   return undefined
 }
 
-/** The number of samples in the first block, which describes the stream. */
+/** A FLAC file's length: the number of samples that its first block states, divided by the rate. */
 function flacSeconds(bytes: Buffer): number | undefined {
   const rate = bytes.readUIntBE(18, 3) >> 4
   const samples = (bytes.readUInt8(21) & 0x0f) * 2 ** 32 + bytes.readUInt32BE(22)
@@ -68,7 +68,7 @@ function flacSeconds(bytes: Buffer): number | undefined {
 const OPUS_RATE = 48_000
 const OGG_HEADER_BYTES = 27
 
-/** The position of the last page by the rate of the first packet. */
+/** An Ogg file's length: the position of its last page, divided by the rate in its first packet. */
 function oggSeconds(bytes: Buffer): number | undefined {
   const packet = OGG_HEADER_BYTES + bytes.readUInt8(26)
   const isOpus = isAt(bytes, 'OpusHead', packet)
@@ -79,7 +79,7 @@ function oggSeconds(bytes: Buffer): number | undefined {
   return Number(bytes.readBigUInt64LE(last + 6)) / rate
 }
 
-/** The duration in `moov/mvhd`; in fragmented files that is 0, and unknown. */
+/** An MP4 file's length: the duration in `moov/mvhd`. It is 0, and so unknown, in fragmented files. */
 function mp4Seconds(bytes: Buffer): number | undefined {
   const moov = findBox(bytes, 0, bytes.length, 'moov')
   const mvhd = moov && findBox(bytes, moov.start, moov.end, 'mvhd')
@@ -111,7 +111,7 @@ const TIMECODE_SCALE_ID = 0x2ad7b1
 const DURATION_ID = 0x4489
 const DEFAULT_TIMECODE_SCALE = 1_000_000
 
-/** `Segment/Info/Duration`; a recording of a browser has none. */
+/** A WebM file's length: its `Segment/Info/Duration`. Recordings made by browsers have none. */
 function webmSeconds(bytes: Buffer): number | undefined {
   const segment = findElement(bytes, 0, bytes.length, SEGMENT_ID)
   const info = segment && findElement(bytes, segment.start, segment.end, INFO_ID)
@@ -154,7 +154,7 @@ function findElement(
 
 const MP3_VERSIONS = [2.5, 0, 2, 1]
 const MP3_RATES = [44_100, 48_000, 32_000]
-/** kbit/s by index, of version 1 and of the others. */
+/** kbit/s by the header's index: for MPEG version 1, and for versions 2 and 2.5. */
 const MP3_BITS_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
 const MP3_BITS_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
 
@@ -171,14 +171,14 @@ function mp3Seconds(bytes: Buffer): number | undefined {
       seconds += frame.seconds
       at += frame.bytes
     } else {
-      // Other data between frames, such as a tag.
+      // No frame begins here, but other data, such as a tag.
       const next = bytes.indexOf(0xff, at + 1)
       if (next === -1) break
       if (++gaps > MAX_GAPS) return undefined
       at = next
     }
   }
-  // Rounded, because adding thousands of fractions causes an error.
+  // Rounded, because a sum of thousands of fractions is inexact.
   return seconds > 0 ? Math.round(seconds * 1_000_000) / 1_000_000 : undefined
 }
 

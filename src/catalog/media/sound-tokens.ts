@@ -20,7 +20,7 @@ export function soundTokens(bytes: Buffer): number {
 function wavRate(bytes: Buffer): number | undefined {
   if (bytes.length < WAV_HEADER_BYTES || !isAt(bytes, 'RIFF', 0) || !isAt(bytes, 'WAVE', 8)) return undefined
   if (!isAt(bytes, FORMAT_CHUNK, FORMAT_CHUNK_AT)) return undefined
-  // With two format chunks, readers differ in the one they use.
+  // If there are two format chunks, some readers use the first one, and some the second.
   if (bytes.indexOf(FORMAT_CHUNK, FORMAT_CHUNK_AT + 1, 'latin1') !== -1) return undefined
   if (!PLAIN_CODECS.has(bytes.readUInt16LE(20))) return undefined
   const [channels, samples] = [bytes.readUInt16LE(22), bytes.readUInt32LE(24)]

@@ -1,4 +1,4 @@
-/** Catalogue settings of models by the family of their name. Suggested entries and the default catalogue both use this table. */
+/** Catalogue settings by model family, which the model's name decides. Suggested entries and the default catalogue both use this table. */
 import type { FormatName } from '@/chat/format-name'
 import families from './families.json'
 

@@ -8,7 +8,7 @@ const WORDS_OF_STATE = new Set(['latest', 'preview', 'exp', 'experimental', 'bet
 const VERSION = /^([a-z]?)(\d{1,2}(?:\.\d{1,2})?)$/
 const PREVIEW = /(?:^|[-.])(?:preview|exp|experimental|beta)(?:[-.]|$)/
 
-/** The vendor's own name of a model that a cloud calls `global.anthropic.claude-opus-4-6-v1:0`. */
+/** The vendor's own name of a model, without a cloud's additions as in `global.anthropic.claude-opus-4-6-v1:0`. */
 export function vendorName(name: string): string {
   return name.replaceAll(CLOUD_NAME, '')
 }

@@ -34,7 +34,7 @@ export function stepsOf(listed: ModelPrice): number[] {
   return [...new Set(starts.map(({ start }) => start))].sort((one, other) => one - other)
 }
 
-/** Rounds up to the finest price the catalogue can state. */
+/** The price in the catalogue's unit. A price with too many decimals is rounded up to the next millionth of a dollar. */
 export function pico(usd: number) {
   const price = priceToPico(usd) ?? priceToPico(Math.ceil(usd * 1_000_000) / 1_000_000)
   if (price === undefined) throw new Error(`a listed price of ${usd} USD is beyond ours`)

@@ -7,7 +7,7 @@ import { type Medium, pico, pricesAt, stepsOf } from './listed-prices'
 import { findSecond, SECOND_SOURCE, type SecondModel } from './second-source'
 
 const PACKAGE = '@pydantic/genai-prices'
-/** The release day of the first source's version in use. */
+/** The version of the first source that is in use, and its release day. */
 export const RELEASED = { version: '0.1.8', on: '2026-09-23' }
 const FIRST_SOURCE = `${PACKAGE} ${dependencies[PACKAGE]} of ${RELEASED.on}`
 

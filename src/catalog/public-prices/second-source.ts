@@ -5,7 +5,7 @@
 import type { Capability } from '@/catalog/types'
 import text from './second-source.jsonl' with { type: 'text' }
 
-/** USD per 1,000,000 tokens; `above`: the length of input, in tokens, above which they hold. */
+/** USD per 1,000,000 tokens; `above`: the length of input, in tokens, above which these prices apply. */
 type SecondPrices = {
   above?: number
   input: number
@@ -45,7 +45,7 @@ const byName = new Map(SECOND_MODELS.map((model) => [`${model.provider} ${model.
 /** The end of a name that means one version of a model: a day, or `latest`. */
 const VERSION = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$/
 
-/** The model with this name, or else with this name plus a date; undefined if neither is listed. */
+/** The model with this name, or else with this name without its version; undefined if neither is listed. */
 export function findSecond(provider: string, model: string): SecondModel | undefined {
   return byName.get(`${provider} ${model}`) ?? byName.get(`${provider} ${model.replace(VERSION, '')}`)
 }

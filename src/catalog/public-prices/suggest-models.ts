@@ -33,7 +33,7 @@ type SuggestionWish = {
   marginPercent: number
   /** The day whose prices are used, `2026-11-24`. */
   day: string
-  /** Whether retired models and previews are offered, too. */
+  /** Whether the file also offers retired models and previews. */
   all: boolean
   /** Only these models, by the provider's names. */
   only?: readonly string[] | undefined
@@ -41,7 +41,7 @@ type SuggestionWish = {
 
 /** Kinds of models that the gateway sells. Other models are omitted. */
 const SOLD_KINDS: ReadonlySet<string | undefined> = new Set(['chat', 'chat-by-responses', 'embedding'])
-/** The entry of models that a chat-completions service offers only in the responses format. */
+/** Changes to a provider's entry, for models that a chat-completions service offers only in the responses format. */
 const BY_RESPONSES = { format: 'responses' } as const
 const ALIAS = /^(?!(?:models|publishers|v1[a-z0-9]*)\/)[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/
 const MAX_NAME = 128
@@ -178,7 +178,7 @@ function toolPricesOf(costs: Readonly<Record<string, number>>, marginPercent: nu
 }
 
 function linesOf({ prices, hasCache }: { prices: Prices; hasCache: boolean }, marginPercent: number): JsonObject {
-  // Rounds up to the finest unit of a price, so that it is never below cost plus margin.
+  // Rounds up to whole pico-USD, so that a price is never below cost plus margin.
   const usd = (pico: number) => pico / 1_000_000
   const price = (pico: number) => usd(Math.min(Math.ceil((pico * (100 + marginPercent)) / 100), MAX_PICO_PER_TOKEN))
   const { input, output, cacheRead, cacheWrite5m, cacheWrite1h } = prices

@@ -42,7 +42,7 @@ const ANSWER_MS = 10_000
 const FOLLOW_MS = 10_000
 const POLL_MS = 50
 
-/** Reloads once no other reload runs, within seconds; rejects without Redis. A proposal is closed, or expires if its proposer dies. */
+/** Waits some seconds for another reload, then reloads. Rejects without Redis. A proposal is closed, or expires if its proposer dies. */
 export async function reloadGateways(options: ReloadOptions): Promise<ReloadOutcome> {
   const { exchange, gateway, onProposed } = options
   const proposal: Proposal = { id: randomId('reload'), gateway }

@@ -34,7 +34,7 @@ type ParticipantOptions = {
   logger: Logger
 }
 
-/** Milliseconds between beats: a lease lasts for at least two. */
+/** Milliseconds between beats, which renew the lease. A lease lasts for at least two beats. */
 const BEAT_MS = 2_000
 const QUICK_BEAT_MS = 50
 /** Maximum changes and faults in one log entry. */
@@ -132,7 +132,7 @@ async function prepare({ file, catalog, logger }: ParticipantOptions, state: Sta
   return { to: id, kind: 'ready', hash: reading.hash, changes }
 }
 
-/** Follows an agreement made while this process was away, if its file has the agreed catalogue. */
+/** Follows an agreement made while this process was disconnected, if its file has the agreed catalogue. */
 async function follow(options: ParticipantOptions, state: State, agreement: Agreement): Promise<void> {
   const { candidate, known, member } = state
   known.add(agreement.id)

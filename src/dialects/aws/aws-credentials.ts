@@ -71,7 +71,7 @@ async function sourceCredentials(identity: AwsIdentity): Promise<Token> {
   return 'container' in identity ? containerCredentials(identity) : machineCredentials(identity)
 }
 
-/** A profile's credentials. A profile with fixed keys expires soon, so that its files are read again. */
+/** A profile's credentials. Fixed keys get an early expiry, so that the profile's files are read again. */
 async function profileToken(identity: AwsIdentity, configFile: string, source: ProfileSource): Promise<Token> {
   if ('accessKeyId' in source) return token(source, Date.now() + FILE_LIFE_MS)
   if ('from' in source) {
@@ -150,7 +150,7 @@ async function askSts(identity: AwsIdentity, form: Record<string, string>, own?:
   return given(what, status, atMs, status === 200 ? fields : [])
 }
 
-/** `Expiration` is by the endpoint's clock. `keptUntilMs`: how long to keep credentials without an expiration. */
+/** An answer's credentials. `Expiration` is by the endpoint's clock. `keptUntilMs`: how long to keep credentials without an expiration. */
 function given(
   what: string,
   status: number,

@@ -82,7 +82,7 @@ function textsOf({ inputs }: EmbeddingRequest, start: number, end: number): stri
   return inputs.slice(start, end).map((input: EmbeddingInput) => (input.type === 'text' ? input.text : ''))
 }
 
-/** Titan returns one vector; Cohere a list, or a list per type; Nova a list of objects. */
+/** The vectors of an answer. Titan returns one; Cohere a list, or a list per type; Nova a list of objects. */
 function vectorsIn({ embedding, embeddings }: JsonObject): JsonValue[] {
   if (embedding !== undefined) return [embedding]
   const list = isJsonObject(embeddings) ? embeddings.float : embeddings

@@ -4,7 +4,7 @@ import type { EndpointCall } from '@/formats/format'
 import { providerError } from '@/formats/provider-error'
 import { isJsonObject, type JsonValue, textOf } from '@/lib/json'
 
-/** The messages API version in bodies. */
+/** The form of the messages API version in bodies. */
 export const VERSIONS = { pattern: /^[a-z]*-?\d{4}-\d{2}-\d{2}$/, example: 'bedrock-2023-05-31' }
 
 /** The URL of a model's operation. A model id, region profile or ARN becomes one escaped path segment. */

@@ -70,7 +70,7 @@ function invokeReader(doubted?: (counts: CountsInDoubt) => void): MessageReader 
     told = { ...told, ...(isJsonObject(usage) && usage) }
   }
 
-  /** Creates the rest of the answer before its end. */
+  /** Compares both counts. Returns a last event with Bedrock's counts if the model reported none. */
   function compare(metrics: JsonValue | undefined): string {
     const fields = isJsonObject(metrics) ? metrics : {}
     const measured: JsonObject = {}

@@ -92,7 +92,7 @@ type OpenBlock = { index: number; kind: string }
 class ConverseReader implements MessageReader {
   private hasBegun = false
   private hasEnded = false
-  /** Open blocks by Converse's block number. Numbers in messages have no gaps. */
+  /** Open blocks by Converse's block number. In messages, blocks get other numbers, without gaps. */
   private readonly open = new Map<JsonValue, OpenBlock>()
   /** Images that arrive in pieces, by Converse's block number. */
   private readonly pictures = new Map<JsonValue, { format: JsonValue | undefined; pieces: Buffer[] }>()
@@ -124,7 +124,7 @@ class ConverseReader implements MessageReader {
     }
   }
 
-  /** Called when the answer has stopped; its usage may be missing. */
+  /** Called at the stream's end. Completes an answer whose usage event did not arrive. */
   end(): string {
     return this.stopReason === undefined || this.hasEnded ? '' : this.finish()
   }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { listOf } from './messages-body'
 
-/** A placeholder for the search proof in messages; foreign proofs are removed before they are sent back (formats/messages/citations.ts). */
+/** A placeholder for the proof in a citation of messages. It is never sent to providers (formats/messages/citations.ts). */
 const NO_PROOF = 'svc.unsigned'
 
 /** Converts a citation of a Converse answer to messages; none if it has no location. */

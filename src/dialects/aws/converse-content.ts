@@ -59,7 +59,7 @@ export class ContentWriter {
     return { tools: specs, ...(wish && { toolChoice: wish }) }
   }
 
-  /** `role` is the turn's; undefined inside a tool result. */
+  /** `role`: the role of the turn; undefined inside a tool result. */
   private blocks(blocks: readonly JsonObject[], path: string, role?: JsonValue): JsonObject[] {
     return blocks.flatMap((block, index) => {
       const said = this.block(block, `${path}[${index}]`, role)
@@ -128,7 +128,7 @@ export class ContentWriter {
   }
 }
 
-/** A text block; undefined for blank text, which AWS refuses. */
+/** A list with the text block; empty for blank text, which AWS refuses. */
 function saidText(text: JsonValue | undefined): JsonObject[] {
   return typeof text === 'string' && text.trim() !== '' ? [{ text }] : []
 }
@@ -137,7 +137,7 @@ function unsayable(path: string, type: JsonValue | undefined) {
   return invalidRequest(`this model's provider can't take ${path} (${String(type).slice(0, 40)})`, path)
 }
 
-/** Throws for tools without a schema, which Converse doesn't support. */
+/** Converse's definition of a tool. Throws for tools without a schema, which Converse doesn't support. */
 function toolSpecs(tool: JsonObject, index: number): JsonObject[] {
   const { name, type, description, input_schema: schema, strict } = tool
   if (schema === undefined) throw unsayable(`tools[${index}]`, type)

@@ -99,7 +99,7 @@ export function withoutProofs(body: JsonObject): JsonObject | undefined {
   }
 }
 
-/** Maps a token budget to an effort, for models that take an effort. */
+/** Token budgets below these are a low or a medium effort, for models that take an effort. */
 const LOW_BUDGET = 4096
 const MEDIUM_BUDGET = 16_384
 /** Efforts that all such models support; a higher effort is lowered to the highest of these. */

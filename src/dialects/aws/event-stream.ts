@@ -31,7 +31,7 @@ export function createEventStreamParser(): EventStreamParser {
   let wanted = PRELUDE_BYTES
   let fault: string | undefined
 
-  /** Adds the complete messages of `buffer` to `messages`; returns the start of the rest. */
+  /** Adds the complete messages of `buffer` to `messages`; returns the index of the incomplete rest. */
   function readAll(buffer: Uint8Array, messages: EventMessage[]): number {
     let start = 0
     wanted = PRELUDE_BYTES
@@ -109,7 +109,7 @@ function readHeaders(message: Uint8Array, end: number): ReadonlyMap<string, stri
       if (type === TEXT) headers.set(name, decoder.decode(message.subarray(start, at)))
     }
   } catch {
-    // A length beyond the end of the message.
+    // A header's length reaches beyond the end of the message.
     at = Number.NaN
   }
   if (at !== end) throw new EventStreamError('the headers cannot be')

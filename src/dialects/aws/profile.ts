@@ -14,7 +14,7 @@ export type ProfileSource =
   | AwsCredentials
   | { roleArn: string; webIdentityTokenFile: string }
   | { instance: true }
-  /** A program that prints them. */
+  /** A program that prints the credentials. */
   | { command: string }
   | SignOn
   /** A role to assume with the credentials of `from`. */
@@ -90,7 +90,7 @@ function readSections(lines: readonly string[]): Map<string, Map<string, string>
 const TIMEOUT_MS = 60_000
 const MAX_OUTPUT_CHARS = 65_536
 
-/** Unchecked credentials from another source. `atMs`: the time by its clock. */
+/** Unchecked credentials from a program or the SSO portal. `atMs`: the time by the source's clock. */
 type Given = { status: number; atMs: number; fields: unknown[] }
 
 /** The environment of credential programs, without the gateway's own variables, which are secret. */

@@ -10,7 +10,7 @@ export interface Authorizer {
   authorize(call: OutgoingCall, signal: AbortSignal): Promise<Record<string, string>>
   /** Called if the provider refused these headers with status 401 or 403. Returns whether the next call will be authorized differently. */
   refused(headers: Readonly<Record<string, string>>, refusal: Refusal): boolean
-  /** Fetches credentials in advance. Failures are only reported to calls. */
+  /** Fetches credentials in advance. A failure is not reported here, but to the next calls. */
   warm(): void
   status(): CredentialStatus
 }

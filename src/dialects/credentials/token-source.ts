@@ -1,8 +1,8 @@
 /**
  * Shares expiring tokens among calls: requested once, renewed early, never by two calls at once. **fresh**: the token is returned at once.
- * **aging** (its last minutes): likewise, while one request for the next token runs in the background. **none** (expired, or not requested
- * yet): all calls wait for the same request. After failed requests, the pause before the next one grows; until then a valid token is used,
- * and without one calls fail at once.
+ * **aging** (its last minutes): also returned at once, while one request for the next token runs in the background. **none** (expired, or
+ * not requested yet): all calls wait for the same request. After failed requests, the pause before the next one grows; until then a valid
+ * token is used, and without one calls fail at once.
  */
 
 import { type Clock, systemClock } from '@/lib/clock'
@@ -10,7 +10,7 @@ import { UNWANTED, watchFor } from '@/lib/deadline'
 import { sha256Hex } from '@/lib/ids'
 import { CredentialError, type CredentialStatus } from './authorizer'
 
-/** A token, with its expiry by the clock of the token source. */
+/** A token, with its expiry by our own clock. */
 export type Token = { value: string; expiresAtMs: number }
 
 export interface TokenSource {
@@ -99,7 +99,7 @@ export function createTokenSource(options: SourceOptions): TokenSource {
 /** One token source per identity and process, shared by providers and catalogues, and kept while any of them uses it. */
 const sources = new Map<string, WeakRef<TokenSource>>()
 
-/** The shared source for `identity`, which must include everything its tokens depend on, also secrets. Created if there is none. */
+/** The shared source for `identity`, which must include everything that its tokens depend on, with secrets. Created at first use. */
 export function sharedSource(identity: readonly unknown[], create: () => TokenSource): TokenSource {
   const name = sha256Hex(JSON.stringify(identity))
   const known = sources.get(name)?.deref()

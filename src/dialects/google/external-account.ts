@@ -49,7 +49,7 @@ function sourceIn({
   const field = type === 'json' && typeof name === 'string' ? name : undefined
   if (type !== 'text' && field === undefined) return undefined
   if (typeof file === 'string') return { source: { file }, field }
-  // AWS configurations also have a URL, which returns no token.
+  // An AWS configuration has an environment id and a URL, but this URL returns no token.
   if (!isAddress(url) || environment !== undefined) return undefined
   const texts = Object.entries(isJsonObject(headers) ? headers : {}).map(([key, value]) => [key, String(value)])
   return { source: { url, headers: Object.fromEntries(texts) }, field }

@@ -16,7 +16,7 @@ const GLOBAL = 'global'
 export const vertex: DialectKind = {
   formats: ['generate-content'],
   needsVersion: false,
-  // An express key belongs to a project.
+  // An express key already belongs to a project, so neither is required.
   needs: ({ project, location, keys }) =>
     keys && project === undefined && location === undefined ? undefined : missingPlace({ project, location }),
   baseUrl: vertexHost,

@@ -82,7 +82,7 @@ type Place = {
   twin: Container | undefined
 }
 
-/** Remembers the spelling of `text`'s numbers for {@link asWritten} of `value`. Linear. `isNeeded`: the text was scanned already. */
+/** Remembers the spelling of `text`'s numbers for {@link asWritten} of `value`. Linear. `isNeeded`: the result of an earlier scan. */
 export function rememberNumbers(value: JsonValue | undefined, text: string, isNeeded = losesNumbers(text)): void {
   if (isNeeded && typeof value === 'object' && value !== null) walkOn(walkOf(value, text), text.length, twinAt)
 }
@@ -100,7 +100,7 @@ export async function rememberNumbersInTurns(value: JsonValue, text: string): Pr
 /** This many characters take about twenty milliseconds if all are numbers to remember. */
 export const TURN_CHARS = 128 * 1024
 
-/** The array or object that gets the raw text, for `parsed` at `depth`. */
+/** Returns the array or object that gets the raw texts: `parsed` itself, or its copy. */
 type HolderAt = (walk: Walk, depth: number, parsed: Container) => Container
 
 type Walk = { readonly root: Container; readonly text: string; readonly places: Place[]; depth: number; index: number }
@@ -155,7 +155,7 @@ function walkOn(walk: Walk, until: number, holderAt: HolderAt): void {
   walk.index = index
 }
 
-/** Reuses places, since a text has many arrays and objects, but little nesting. */
+/** Enters an array or object. Reuses the place of its depth, since a text has little nesting. */
 function enter(places: Place[], depth: number, isArray: boolean): void {
   places[depth] ??= {
     isArray,

@@ -1,7 +1,7 @@
 /** Splits the one list of a streamed JSON object into its entries, so that a body of any length needs no more memory than an entry. */
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
-/** Why a text is not split: no object with one such list, an entry that is too long, or too much beside the list. */
+/** Why a text is not split: no object with one such list, an entry that is too long, or too many bytes outside the list. */
 export type SplitFault = 'no_list' | 'long_entry' | 'long_rest'
 
 /** Ends the reading of a text. `entries`: the number of whole entries before the fault. */
@@ -90,7 +90,7 @@ class ListSplitter {
     return around
   }
 
-  /** Follows a byte outside the list. Whether the list begins after it. */
+  /** Takes a byte outside the list. Returns whether the list begins after it. */
   private opens(code: number): boolean {
     if (this.isPartOfText(code)) return false
     if (code === OPEN_BRACE) this.depth++
@@ -105,7 +105,7 @@ class ListSplitter {
     return false
   }
 
-  /** Follows a byte of the list. Whether an entry ends before it; the list too if it is the closing bracket. */
+  /** Takes a byte of the list. Returns whether an entry ends before it. At the closing bracket, the list ends too. */
   private endsEntry(code: number): boolean {
     if (this.isPartOfText(code)) return false
     if (code === COMMA) return this.depth === LIST_DEPTH
@@ -149,7 +149,7 @@ class ListSplitter {
     this.pieces.push(piece)
   }
 
-  /** Adds a byte to the rest. White space between tokens becomes one space. */
+  /** Adds a byte to `rest`, the bytes outside the list. White space between tokens becomes one space. */
   private keep(code: number): void {
     const isSpace = !this.isInText && code <= LAST_WHITE_SPACE
     if (isSpace && this.rest.at(-1) === LAST_WHITE_SPACE) return
@@ -157,7 +157,7 @@ class ListSplitter {
     this.rest.push(isSpace ? LAST_WHITE_SPACE : code)
   }
 
-  /** The last bytes of the rest as text, without the very last byte. */
+  /** The last bytes of `rest` as text, except the bracket at its end. */
   private textBefore(): string {
     return decoder.decode(new Uint8Array(this.rest.slice(-MAX_NAME_BYTES, -1)))
   }

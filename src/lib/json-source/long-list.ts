@@ -5,7 +5,7 @@ import { OWN_TURN_BYTES, ownTurn } from '@/lib/wait/own-turn'
 /** The object around the list, with the list empty, and the bytes between its brackets. */
 type UnreadList = { around: JsonObject; inside: Uint8Array }
 
-/** The results for each entry, and the rest of the answer. */
+/** The result for each entry, and the answer with the list empty. */
 type ListRead<Entry> = { entries: Entry[]; around: JsonObject }
 
 /** The result for one entry; undefined if invalid. */

@@ -75,7 +75,7 @@ export function inspectJson(
   return { breach, values, fields, losesNumbers }
 }
 
-/** Whether there are more than `max` escaped characters. Only for texts that are long enough. */
+/** Whether there are more than `max` escaped characters. Called only for texts long enough to contain them. */
 function hasMoreEscapes(text: string, max: number): boolean {
   let count = 0
   for (let index = text.indexOf('\\'); index !== -1; index = text.indexOf('\\', index + 2))
@@ -83,7 +83,7 @@ function hasMoreEscapes(text: string, max: number): boolean {
   return false
 }
 
-/** Whether there are more than `max` different field names. Only for texts with more fields: most repeat a few names. */
+/** Whether there are more than `max` different field names. Called only for texts with more fields: most repeat a few names. */
 function hasMoreNames(text: string, max: number): boolean {
   const names = new Set<string>()
   let from = 0

@@ -12,7 +12,7 @@ interface Allowance {
 /** Beyond this many subjects, the least recently counted are forgotten. */
 const MAX_SUBJECTS = 50_000
 
-/** A rate limit per subject in this process: `perSpan` at once, then that rate evenly. `perSpan` is called each time; `now`: ms. */
+/** A rate limit per subject in this process: `perSpan()` at once, then evenly as many in each `spanMs`. `now` returns milliseconds. */
 export function createAllowance(perSpan: () => number, now: () => number, spanMs = 60_000): Allowance {
   /** When each subject will have its full allowance again. */
   const fullAtMs = createBoundedMap<string, number>(MAX_SUBJECTS)

@@ -1,4 +1,4 @@
-/** A bounded resource with a limit per subject, a total limit, and a queue in which the smallest user goes first. */
+/** A bounded resource with a limit per subject, a total limit, and a queue in which the subject that uses least goes first. */
 
 /** A part of the resource, until released. */
 export interface Lease {
@@ -18,7 +18,7 @@ interface Budget {
 }
 
 type BudgetOptions = {
-  /** The limit per subject. A subject without any use gets any amount, since it would otherwise never get a larger one. */
+  /** The limit per subject. A subject that uses nothing may take more at once, since it could otherwise never get such an amount. */
   perSubject: number
   total: number
   /** The maximum number of waiting callers in total, and per subject. */
@@ -68,7 +68,7 @@ export function createBudget({ perSubject, total, maxWaiting, maxWaitingEach, wa
     }
   }
 
-  /** Lets waiting callers in, the smallest users first. One that only waits for the total isn't overtaken by larger users. */
+  /** Serves waiting callers, the smallest users first. Larger users can't overtake a caller that waits only for the total limit. */
   function admit(): void {
     for (;;) {
       let next: Waiting | undefined
@@ -88,7 +88,7 @@ export function createBudget({ perSubject, total, maxWaiting, maxWaitingEach, wa
     return own > 0 && own + amount > perSubject
   }
 
-  /** Whether someone with no more usage than `subject` waits only for the total. */
+  /** Whether a caller that uses no more than `subject` waits only for the total limit. */
   function isOvertaking(subject: string): boolean {
     return line.some((waiting) => !isOwnFault(waiting) && usedOf(waiting.subject) <= usedOf(subject))
   }

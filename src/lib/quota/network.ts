@@ -1,6 +1,6 @@
 /** Groups network addresses for limits by address. */
 
-/** The 2^64 IPv6 addresses of a /64 have one owner, and count as one. An IPv4 address is the same in both notations. */
+/** The unit that limits count: a whole IPv6 /64, which has one owner, or one IPv4 address, also if written as IPv6. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

@@ -1,18 +1,18 @@
-/** A TransformStream that can be written and ended from outside, gives back unread chunks, and can end one side alone. */
+/** A TransformStream that can be written and ended from outside, gives back unread chunks, and can end only one of its sides. */
 
 /** Handles the chunks. While a returned promise is pending, no more is read. */
 export type PipeSink<Chunk> = {
-  /** A chunk was read, possibly while earlier ones are still handled. */
+  /** A chunk was read from the source. Earlier chunks may still be handled. */
   received(): void
   /** Called before the first chunk. */
   start(pipe: PipeEnd): Promise<void> | undefined
   transform(chunk: Chunk): Promise<void> | undefined
-  /** The source has ended, or failed with this error; bytes sent meanwhile are still read. */
+  /** The source has ended, or failed with `failure`. The reader still gets bytes that are sent during this call. */
   flush(failure: unknown): Promise<void> | undefined
   cancel(): void
 }
 
-/** The reader's end, for the writer. */
+/** The methods by which the sink sends to the reader. */
 export type PipeEnd = {
   /** No effect after the reader cancelled. */
   send(bytes: Uint8Array): void
@@ -52,7 +52,7 @@ export class Pipe<Chunk> implements PipeEnd {
     try {
       this.controller?.enqueue(bytes)
     } catch {
-      // The reader has cancelled, which the sink will learn soon.
+      // The reader has cancelled: the sink's `cancel` is called soon.
     }
   }
 

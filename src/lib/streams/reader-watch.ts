@@ -1,7 +1,7 @@
-/** Detects a client that stops reading an answer, which would otherwise keep its resources forever. */
+/** Detects a client that stops reading its answer. Without a limit, that answer would keep its resources forever. */
 import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 
-/** How long a client may read nothing of the available data. */
+/** How long a client may read nothing although data are ready. */
 const UNREAD_MS = 60_000
 
 export class ReaderWatch implements Timed {
@@ -16,12 +16,12 @@ export class ReaderWatch implements Timed {
     this.dueAtMs = dueIn(limitMs)
   }
 
-  /** The reader wants more, and waits for us. */
+  /** The reader waits for data, so no deadline applies. */
   asked(): void {
     this.dueAtMs = Number.POSITIVE_INFINITY
   }
 
-  /** There is data to read. */
+  /** Data are ready to be read, so the deadline starts. */
   given(): void {
     this.dueAtMs = dueIn(this.limitMs)
   }

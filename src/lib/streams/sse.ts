@@ -45,7 +45,7 @@ export class SseParser {
     return this.decoder.decode(bytes, STREAM)
   }
 
-  /** The second step of {@link push}: returns the blocks that `text` completes. Between blocks, callers may omit whole blocks. */
+  /** The second step of {@link push}: returns the blocks that `text` completes. Blocks may be left out while {@link isBetweenBlocks}. */
   append(text: string): SseEvent[] {
     if (text === '') return []
     this.buffer += text

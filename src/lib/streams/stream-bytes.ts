@@ -1,4 +1,4 @@
-/** Streams bytes that are read as the client takes them; a client that disconnects ends the reading. */
+/** Streams `pieces`; each is made only when the client reads it. If the client disconnects, no more are made. */
 export function streamBytes(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

@@ -8,7 +8,7 @@ export interface Timed {
 }
 
 const TICK_MS = 50
-/** A later check means that the event loop was blocked, and the time doesn't count. */
+/** If a check is later than this, the event loop was blocked. The time beyond this doesn't count. */
 const STALL_MS = 20
 /** A timer that is overdue by this much is restarted: it was lost if a test's simulated time ended. */
 const LOST_MS = 250

@@ -12,7 +12,7 @@ export function ownTurn(): Promise<void> {
   return turn
 }
 
-/** A tick for a step with this many bytes; undefined if no wait is needed. */
+/** Waits for a tick for a step with this many bytes; undefined if no wait is needed. */
 export function turnFor(bytes: number): Promise<void> | undefined {
   return bytes > OWN_TURN_BYTES ? ownTurn() : undefined
 }
