@@ -117,7 +117,7 @@ describe('a database older than 1.0', () => {
 })
 
 describe('upgrading from 1.0', () => {
-  test('a gateway of 1.0 continues while a next version adds to the schema, and stops if the schema changes', async () => {
+  test('a gateway of 1.0 continues if a newer version only adds to the schema, and stops if it changes existing parts', async () => {
     const url = await emptyDatabase()
     await migrate(url)
     const nextId = MIGRATIONS.length + 1

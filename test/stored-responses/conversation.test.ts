@@ -114,7 +114,7 @@ describe('named items', () => {
   const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'add', arguments: '{}' }
   const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'proof' }
 
-  test('named items replace their references, including input items and items without a type', async () => {
+  test('each item reference, even one without a type, is replaced by the stored item, also if that was an input item', async () => {
     const accountId = await world.account()
     const input = [{ type: 'message', role: 'user', id: 'msg_in', content: 'Hello' }]
     await world.answer(accountId, { input }, [thought, call])

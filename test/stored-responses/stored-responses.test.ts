@@ -66,7 +66,7 @@ describe('a stored answer', () => {
     expect(JSON.parse(await world.store.find(owner, id)).id).toBe(id)
   })
 
-  test('without its copy a stored answer is found in Postgres, and by another gateway', async () => {
+  test('if its cached copy is lost, a stored answer is read from Postgres, also by another gateway', async () => {
     const first = await world.answer(owner, { input: 'Hello' }, [text('Hi', 'msg_twin')])
     const second = await world.answer(owner, { input: 'And?', previous_response_id: first.id }, [text('Well')])
     const twin = await startStore({ databaseUrl: world.databaseUrl })

@@ -37,7 +37,7 @@ describe('a long request repeated in the answer', () => {
     expect(told.length).toBeGreaterThan(1)
   })
 
-  test('for a provider of another format, a long request is serialised once for both first events', () => {
+  test('a long request is serialised only once for the first two events, if the provider has another format', () => {
     const { context, tools, times } = countedTools()
     const frames = createStreamEncoder(context).push({ type: 'start', id: 'x', model: 'm', created: 1 })
     expect(times()).toBe(1)

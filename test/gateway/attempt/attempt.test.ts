@@ -285,7 +285,7 @@ describe('encrypted reasoning of another account of the vendor', () => {
     expect(upstream.calls.map((sent) => JSON.stringify(sent.body).includes('gAAA'))).toEqual([true, false])
   })
 
-  test('a refused call is not repeated without encrypted reasoning, or if it was repeated before', async () => {
+  test('a refused call is repeated only if its request had encrypted reasoning, and only once', async () => {
     const refused = { error: { message: 'no', code: 'invalid_encrypted_content' } }
     upstream.respond(() => Response.json(refused, { status: 400 }))
     expect((await attempt({ from: 'responses', body: { messages: undefined, input: 'Hi' } as never })).kind).toBe(

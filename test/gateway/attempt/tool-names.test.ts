@@ -126,7 +126,7 @@ describe.each(PAIRS)('$format at a provider of $provider, streamed: $stream', ({
     return { told, answer: text }
   }
 
-  test('every tool name is valid and unique at the provider, and the answer has the caller’s name', async () => {
+  test('every tool name is valid and unique at the provider, and the answer contains the tool name that the caller sent', async () => {
     for (const chosen of names) {
       const { told, answer } = await turn(chosen)
       expect(told).toHaveLength(names.length)

@@ -64,7 +64,7 @@ describe('the charge of embeddings', () => {
     expect([...rows]).toEqual([{ tags: ['team=search'], app: 'My App', chars: 32 }])
   })
 
-  test('embeddings cost the provider’s usage, in headers and books', async () => {
+  test('embeddings are charged by the usage that the provider reports, in the headers and in the ledger', async () => {
     const answer = await embed({ model: 'svc/embed', input: ['one', 'three'] })
     expect(answer.status).toBe(200)
     expect(answer.headers.get('x-svc-cost-usd')).toBe('0.000007')

@@ -94,7 +94,7 @@ describe('files', () => {
   const video: ContentBlock = { type: 'file', source: { type: 'base64', mediaType: 'video/mp4', data: 'AAAA' } }
   const turns: ChatRequest['turns'] = [{ role: 'user', content: [video] }]
 
-  test('files of unknown length reserve each model’s whole context, and a refusal may name them', () => {
+  test('files of unknown length reserve each model’s whole context, and the error of a refused request can name the files as the cause', () => {
     const small = modelOf('svc/small', [provider], { contextLength: 10_000 })
     const of = (model: Model) => quickSize(sizedFor({ turns }, [model]), 100)
     expect(of(small).bounds.inputTokens).toBeGreaterThanOrEqual(10_000)
