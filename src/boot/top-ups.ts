@@ -79,7 +79,7 @@ function bankOf({ topUps: { bank }, isProduction }: Config): BankDetails | undef
   }
 }
 
-/** The seller by the settings. A missing name is that of the bank account's holder, the brand or the service. */
+/** The seller by the settings. Without a name, uses that of the bank account's holder, the brand or the service. */
 function sellerOf({ topUps: { bank, seller }, brand }: Config, service: string): OrdersDeps['seller'] {
   return {
     name: seller.name ?? bank?.beneficiary ?? brand.name ?? service,

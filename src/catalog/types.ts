@@ -63,7 +63,7 @@ export type PriceStep = { aboveInputTokens: number; prices: Prices }
 /** The price of one unit. If the unit is a token, the price replaces the token class's for a part of the input or output. */
 export type UnitPrice = Omit<UnitCount, 'count'> & { price: Pico }
 
-/** The prices of one service tier; steps ascend. `lines`: prices beside the five classes, the same at every step; missing if none. */
+/** The prices of one service tier; `steps` by ascending input size. `lines`: prices besides those of tokens, equal at every step. */
 export type PriceList = { base: Prices; steps: PriceStep[]; lines?: readonly UnitPrice[] }
 
 /** The standard tier's list, and lists of other service tiers, named as in `chat/service-tier.ts`. */

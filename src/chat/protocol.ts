@@ -11,7 +11,7 @@ export type Beta = {
   fields: readonly string[]
 }
 
-/** The caller's settings, if they differ from the headers that this format's providers always get. */
+/** The version and beta features that the caller asked for in headers, unless they are those that such providers always get. */
 export type Protocol = {
   version?: { header: string; value: string }
   betaHeader: string

@@ -68,7 +68,7 @@ export interface StoredResponses extends BackgroundWorker {
   /** A page of the input of the answer's request, after the earlier conversation. Throws `not_found` like {@link find}. */
   findInput(accountId: string, id: string, page: PageRequest): Promise<InputPage>
   delete(accountId: string, id: string): Promise<string[]>
-  /** How long the account's answers are kept in hours (0 = not at all), and its total. `maxHours` is the operator's limit. */
+  /** How long the account's answers are kept in hours (0 = not at all), and how many it has stored. `maxHours` is the operator's limit. */
   standing(accountId: string): Promise<StoredTotal & { hours: number; maxHours: number }>
   /** Applies the account's new choice (null = as long as possible), also to existing answers. */
   keepFor(accountId: string, hours: number | null): Promise<void>

@@ -63,7 +63,7 @@ describe('the queue of the tokenizer', () => {
     },
   )
 
-  test('if the tokenizer fails for good, waiting counts end unanswered, and later requests still get a count', async () => {
+  test('if the tokenizer gives up, waiting requests get no count, and later requests are counted again', async () => {
     const { queue, ask, order, answerAll } = startQueue()
     const asked = [ask('asked', paid('a')), ask('waiting', free('b'))]
     queue.giveUp()

@@ -122,7 +122,7 @@ test.each(LOOKS)('the docs page is accessible in %j', async (look) => {
   await expectAccessible(page)
 })
 
-test('the docs page follows the dashboard’s scheme, otherwise the system’s', async () => {
+test('the docs page is dark or light as the dashboard, or as the system if nothing was chosen', async () => {
   const isDark = (page: Page) => page.evaluate(() => document.documentElement.classList.contains('dark-mode'))
   const page = await open({ colorScheme: 'dark' })
   expect(await isDark(page)).toBe(true)

@@ -171,7 +171,7 @@ describe('a member', () => {
       .waitFor({ state: 'detached' })
   })
 
-  test('before a role without keys is given, the dialog lists the keys, which can be kept', async () => {
+  test('before a member gets a role that may not have keys, the dialog lists the member’s keys and offers to keep them', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'developer', 'Grace Hopper')
     await person.json('POST', `/dashboard/api/a/${owner.viewer.accountId}/keys`, { name: 'Nightly' })

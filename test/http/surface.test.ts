@@ -133,7 +133,7 @@ describe('a request', () => {
     }
   })
 
-  test('a request with an invalid host is refused before its page is sent', async () => {
+  test('a request with an invalid Host header is refused, whatever its path', async () => {
     const request = rawRequest('POST /dashboard/api/session/sign-in', { host: 'one:99999', 'content-length': '0' })
     expect(await answerTo(request)).toStartWith('HTTP/1.1 400')
   })

@@ -4,7 +4,7 @@
 export function renderAudio(): string {
   return `## Audio
 
-\`POST /v1/audio/speech\`, \`/v1/audio/transcriptions\` and \`/v1/audio/translations\`, at providers of **C** and of Azure OpenAI.
+\`POST /v1/audio/speech\`, \`/v1/audio/transcriptions\` and \`/v1/audio/translations\` work with providers of **C** and of Azure OpenAI.
 
 | | |
 |---|---|

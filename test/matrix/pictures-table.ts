@@ -4,7 +4,7 @@
 export function renderPictures(): string {
   return `## Images
 
-\`POST /v1/images/generations\` and \`/v1/images/edits\`, at providers of **C**, of Azure OpenAI, and of **G** (as a conversation).
+\`POST /v1/images/generations\` and \`/v1/images/edits\` work with providers of **C**, of Azure OpenAI, and of **G** (as a conversation).
 
 | | C | G |
 |---|:-:|:-:|

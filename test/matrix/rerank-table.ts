@@ -4,7 +4,7 @@
 export function renderRerank(): string {
   return `## Rerank
 
-\`POST /v1/rerank\` and \`/v2/rerank\`, at providers of **C** with \`/rerank\`: Cohere, Jina, Voyage AI and others.
+\`POST /v1/rerank\` and \`/v2/rerank\` work with providers of **C** (chat-completions) with \`/rerank\`: Cohere, Jina, Voyage AI and others.
 
 | | \`/v1/rerank\` | \`/v2/rerank\` |
 |---|---|---|
@@ -17,6 +17,6 @@ export function renderRerank(): string {
 | images as documents | ✗ | ✗ |
 
 1. omitted, and named in \`x-svc-left-out\`
-2. the provider gets texts: \`text\`, or a line for each field in \`rank_fields\`
+2. the provider gets a document as plain text: its \`text\`, or a line for each field in \`rank_fields\`
 `
 }

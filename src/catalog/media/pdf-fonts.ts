@@ -2,7 +2,7 @@
 import { isReference, type PdfDictionary, type PdfReference, type PdfValue } from './pdf-objects'
 import type { CodeSizes, UnicodeMap } from './pdf-text'
 
-/** Maximum UTF-8 bytes of one character, if its name doesn't say which it is. */
+/** Maximum UTF-8 bytes of one character, if the name of its glyph doesn't tell which character it is. */
 const ANY_CHARACTER_BYTES = 4
 const SINGLE_CODES = 256
 const DOUBLE_CODES = 65_536

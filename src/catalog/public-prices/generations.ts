@@ -13,7 +13,7 @@ export function vendorName(name: string): string {
   return name.replaceAll(CLOUD_NAME, '')
 }
 
-/** The line and version in a name; undefined if it has no version. Dates and words such as `preview` are ignored. */
+/** The product line (such as `gpt`) and version in a model name; undefined without a version. Ignores dates and words such as `preview`. */
 export function generationOf(name: string): Generation | undefined {
   const bare = vendorName(name.slice(name.lastIndexOf('/') + 1).toLowerCase())
   const words: string[] = []

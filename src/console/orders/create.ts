@@ -56,7 +56,7 @@ export async function setUpPayment(
   return row ? { kind: 'set_up', order: toOrder(row) } : { kind: 'provider_failed' }
 }
 
-/** An auto top-up waits for a person longer than the provider's page is open. Shortens its time to the page's lifetime. */
+/** The order of an auto top-up is open for longer than the provider's payment page. Ends the order when the page closes. */
 async function shorten({ database, clock, methods }: OrdersDeps, row: OrderRow): Promise<OrderRow> {
   if (row.card === null || !methods.deposit) return row
   const latest = new Date(clock.now() + methods.deposit.lifetimeMs).toISOString()

@@ -42,7 +42,7 @@ export function encodeRedacted(redacted: Signature): string {
   return toBase64(`${MARK}${redacted.format}.${REDACTED}${redacted.value}`)
 }
 
-/** Whether `value` is a marked proof of another format, which must not be sent to providers of this one. */
+/** Whether the gateway has marked `value` as a signature of another format. Providers of this format must not get it. */
 export function isForeignSignature(value: string): boolean {
   return readMark(value) !== undefined
 }

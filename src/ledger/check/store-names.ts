@@ -54,7 +54,7 @@ export async function findNames(
   return names
 }
 
-/** Adds the found names to the shards' lists. */
+/** Adds the accounts and keys that were found in Redis to their shards' lists of loaded accounts. */
 export async function completeLists(redis: RedisClient, found: StoreNames, pace: Pace): Promise<void> {
   const listed = (await listNames(redis, pace)).accounts
   const misplaced = new Set(found.violations.map(({ accountId }) => accountId))

@@ -219,7 +219,7 @@ const USUAL_FACTOR = 4
 const UNKNOWN_STREAM: Patience = { hedgeMs: 10_000, giveUpMs: 30_000 }
 const UNKNOWN_WHOLE: Patience = { hedgeMs: 15_000, giveUpMs: 60_000 }
 
-/** `slowestMs` is the 99th percentile of the target (undefined: unknown), `leastMs` the minimum. */
+/** `slowestMs`: 99th percentile of the target's response times (undefined: unknown). `leastMs`: the minimum wait before another call. */
 function patienceWith(slowestMs: number | undefined, stream: boolean, leastMs: number | undefined): Patience {
   if (slowestMs === undefined) {
     if (leastMs !== undefined) return { hedgeMs: leastMs, giveUpMs: 2 * leastMs }

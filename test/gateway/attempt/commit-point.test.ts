@@ -107,7 +107,7 @@ describe('before the commit point', () => {
     expect(stream.kind === 'stream' && (await stream.pending)).toEqual(done(finished, END))
   })
 
-  test('a finish reason that means failure fails a translated attempt if the other format has no equivalent', async () => {
+  test('a translated attempt fails if its finish reason is a failure that the client’s format can’t express', async () => {
     source.give(batch(hubItems(FAILED)), batch(hubItems(FAILED)))
     expect(await awaitContent(source, true, NOBODY_LEAVES)).toMatchObject({
       kind: 'failed',

@@ -63,7 +63,7 @@ describe('the quick hold size', () => {
     expect(quickSize({ ...sized, request: unread }, 100)).toEqual(quickSize(sized, 100))
   })
 
-  test('tool schemas without references are reserved by the size of their longer encoding', async () => {
+  test('a tool schema without references is reserved by the longer of the caller’s and the provider’s encoding', async () => {
     const subset = { ...providerOf('g'), format: 'generate-content' as const }
     const targetOf = (...quirks: string[]) => [{ provider: subset, model: 'm', quirks: new Set(quirks) }]
     const parameters = { type: 'object', description: 'd'.repeat(1_000) }

@@ -43,7 +43,7 @@ export function listHostedHistory({ input }: WireRequest): string[] {
   return [...types].map((type) => `input.${type}`)
 }
 
-/** Images and files in items unknown to the hub. */
+/** Images and files in input items of types that the hub form does not have. */
 export function listNativeMedia({ input }: WireRequest) {
   const items = Array.isArray(input) ? input : []
   return findMedia(

@@ -70,7 +70,7 @@ describe('confirming a change of address', () => {
     expect([await isSignedIn(ada.visitor), await isSignedIn(bob.visitor)]).toEqual([false, true])
   })
 
-  test('confirming a new address keeps other addresses, and alerts that were turned off', async () => {
+  test('confirming a new address leaves addresses of others alone, and alerts that were turned off stay off', async () => {
     const ada = await office.somebody()
     const { sql } = office.parts.database
     const other = freshEmail()
