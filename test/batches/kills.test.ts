@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addressOf, spawnGateway } from '@test/boot/process'
-import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { type CatalogFile, type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, type UpstreamCall, usageOf } from '@test/support/upstream'
 import { SHARED } from '@/limits/shared-resources'
@@ -18,10 +18,12 @@ const HOLD_TTL_MS = '10000'
 let heir: TestGateway
 let folder: string
 const children: ReturnType<typeof spawnGateway>[] = []
-let gate: { open: number; opened: Promise<void> } | undefined
+/** How many more calls are answered, and the calls that wait for more. */
+let allowed = 0
+const waiting: (() => void)[] = []
 
 beforeAll(async () => {
-  heir = await startGateway({ respond, environment: { HOLD_TTL_MS } })
+  heir = await startGateway({ respond, environment: { HOLD_TTL_MS }, catalog: waitsForever })
   folder = await mkdtemp(join(tmpdir(), 'catalog-'))
   await writeFile(join(folder, 'catalog.json'), heir.catalogText)
 })
@@ -32,14 +34,22 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** While the gate is closed, no call is answered. */
+/** A call that timed out would be sent again. */
+function waitsForever({ providers }: CatalogFile): void {
+  Object.assign(providers.provider1 ?? {}, { timeouts: { firstByteMs: 900_000, idleMs: 900_000, totalMs: 900_000 } })
+}
+
 async function respond({ body }: UpstreamCall): Promise<Response> {
-  if (gate) {
-    gate.open++
-    await gate.opened
-  }
+  if (allowed > 0) allowed -= 1
+  else await new Promise<void>((resolve) => waiting.push(resolve))
   const [message] = body.messages as { content: string }[]
   return Response.json(chatCompletion(`To ${message?.content}`, usageOf(10, 5)))
+}
+
+/** Answers all waiting calls and `more` calls after them. */
+function allow(more: number): void {
+  allowed = more
+  for (const answer of waiting.splice(0)) answer()
 }
 
 /** A gateway of its own process; `crashAt` is where it dies by itself. */
@@ -57,18 +67,9 @@ async function mortal(crashAt?: string) {
   return child
 }
 
-/** Lets `die` end a gateway while it and the heir run as many lines as they may. */
-async function whileBusy(die: (open: () => void) => Promise<unknown>): Promise<void> {
-  const opening = Promise.withResolvers<void>()
-  const closed = { open: 0, opened: opening.promise }
-  gate = closed
-  await until(() => closed.open >= 2 * SHARED.batchLines.perAccount, 'both gateways to be busy')
-  const open = () => {
-    gate = undefined
-    opening.resolve()
-  }
-  await die(open)
-  open()
+/** Waits until a gateway and the heir run as many lines as they may. */
+async function bothBusy(): Promise<void> {
+  await until(() => waiting.length >= 2 * SHARED.batchLines.perAccount, 'both gateways to be busy')
 }
 
 /** Checks that every charged record is of another request, and that together they are what the balance moved. Returns them. */
@@ -96,17 +97,14 @@ test('if gateways are killed, each line has one result and at most one charge, a
   const lines = Array.from({ length: LINES }, (_, index) => chatLine(`line-${index}`))
   const made = await begin(client, lines)
   for (let kill = 0; kill < KILLS; kill++) {
-    await until(async () => {
-      const { completed = 0 } = (await client.batches.retrieve(made.id)).request_counts ?? {}
-      return completed >= (kill * LINES) / (KILLS + 1)
-    }, 'a part of the lines')
-    const victim = child
-    await whileBusy(async () => {
-      victim.kill('SIGKILL')
-      await victim.exited()
-    })
+    allow(LINES / (KILLS + 2))
+    await bothBusy()
+    child.kill('SIGKILL')
+    await child.exited()
+    allow(0)
     child = await mortal()
   }
+  allow(Number.POSITIVE_INFINITY)
   const batch = await ended(client, made.id)
   child.kill('SIGKILL')
   await child.exited()
@@ -126,13 +124,13 @@ test('a batch line whose gateway died between charge and result ends as lost, ch
   const customer = await heir.customer('1')
   const client = clientOf(heir.url, customer)
   const callsBefore = heir.upstream.calls.length
+  allow(0)
   const child = await mortal('settled')
   const lines = Array.from({ length: 40 }, (_, index) => chatLine(`lost-${index}`))
   const made = await begin(client, lines)
-  await whileBusy((open) => {
-    open()
-    return child.exited()
-  })
+  await bothBusy()
+  allow(Number.POSITIVE_INFINITY)
+  await child.exited()
   const batch = await ended(client, made.id)
   const good = await resultLines(client, batch.output_file_id)
   const bad = await resultLines(client, batch.error_file_id)
