@@ -60,6 +60,7 @@ export async function perform(world: World, play: Play, chosen: Operation): Prom
       return await world.restartProcess(play, chosen.client)
     case 'turn':
       await play.clock.turn(chosen.turn)
+      await world.makePartitions(play.clock)
       play.seen.push(`turned_${chosen.turn}`)
       // No deadline is that far away, nor was any that may come back.
       for (const { holds } of [...play.accounts.values(), ...(play.saved?.hot.values() ?? [])])

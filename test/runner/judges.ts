@@ -62,7 +62,7 @@ export const JUDGES: readonly Judge[] = [
   { path: 'test/money-model/thousands', why: 'plays thousands of sequences of everything that moves money' },
   { path: 'test/runner/leftovers.test.ts', why: 'kills runs of tests that have everything open' },
   { path: 'test/supply-chain', why: 'every package that is installed' },
-  { path: 'test/whole-streams/many.test.ts', why: 'thousands of random streams' },
+  { path: 'test/whole-streams/many.test.ts', why: 'a thousand random streams' },
 ]
 
 /** Whether the file at `path`, which counts from the project's root, is one of them. */
