@@ -1,8 +1,8 @@
 /** The ledger check finds each entry that is missing in the books, altered, or of another day, and names its day and account. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { violationsAfter } from '@test/accounts/damaged-books'
 import { CUSTOMER, noticeOf, type OrdersFixture, openOrders, STATEMENT } from '@test/console/orders/fixture'
 import { usageRecord } from '@test/usage/sample-records'
-import { reconcileHistory } from '@/accounts/reconcile'
 import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 
@@ -10,14 +10,10 @@ let world: OrdersFixture
 let accountId: string
 let days: string[]
 
+/** A purchase, a refund by an administrator, a chargeback that was won in part, a grant, and usage of two models. */
 beforeAll(async () => {
   world = await openOrders()
   world.clock.advance(Date.now() - world.clock.now())
-})
-afterAll(() => world.close())
-
-/** A purchase, a refund by an administrator, a chargeback that was won in part, a grant, and usage of two models. */
-beforeEach(async () => {
   const { orders, fixture } = world
   accountId = await world.account()
   const order = await world.order(accountId, { method: 'deposit' })
@@ -37,32 +33,7 @@ beforeEach(async () => {
   // An entry may be written before midnight, or moved to the day before.
   days = [atMs, atMs - 86_400_000].map((at) => new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.length))
 })
-
-/** What a full check finds in the account, after `damage` to its rows; everything is undone then. */
-async function findingsAfter(damage: string): Promise<{ kinds: string[]; details: string[] }> {
-  const { database } = world.fixture
-  const findings = { kinds: [] as string[], details: [] as string[] }
-  const undone = new Error('undone')
-  const attempt = database.sql.begin(async (transaction) => {
-    await transaction.unsafe(`SET LOCAL session_replication_role = replica`)
-    const { count } = await transaction.unsafe(damage, [accountId])
-    expect(count).toBeGreaterThan(0)
-    // The check reads in a transaction of its own: this one is part of it.
-    const inside = {
-      ...database,
-      sql: { begin: (_: string, work: (sql: typeof transaction) => unknown) => work(transaction) },
-    }
-    const { violations } = await reconcileHistory(inside as unknown as typeof database, 'records')
-    const own = violations.filter((violation) => violation.accountId === accountId)
-    findings.kinds = own.map(({ kind }) => kind)
-    findings.details = own.map(({ detail }) => detail)
-    throw undone
-  })
-  await attempt.catch((error) => {
-    if (error !== undone) throw error
-  })
-  return findings
-}
+afterAll(() => world.close())
 
 const PAYMENT = `(SELECT entry_id FROM payments WHERE account_id = $1)`
 
@@ -128,9 +99,13 @@ test.each<[string, string, string]>([
     "UPDATE usage_daily SET costed_nano = 1 WHERE account_id = $1 AND model = 'svc/alpha'",
   ],
 ])('ledger check finds %s, and names its day and account', async (_name, kind, damage) => {
-  const { kinds, details } = await findingsAfter(damage)
-  expect(kinds).toContain(kind)
-  const found = details[kinds.indexOf(kind)] ?? ''
+  const violations = await violationsAfter(world.fixture.database, 'records', async (transaction) => {
+    await transaction.unsafe(`SET LOCAL session_replication_role = replica`)
+    const { count } = await transaction.unsafe(damage, [accountId])
+    expect(count).toBeGreaterThan(0)
+  })
+  const own = violations.filter((violation) => violation.accountId === accountId)
+  const found = own.find((violation) => violation.kind === kind)?.detail ?? ''
   expect([damage, found]).toEqual([damage, expect.stringMatching(/^\d{4}-\d{2}-\d{2}[:,] /)])
   expect(days).toContain(found.slice(0, 'yyyy-mm-dd'.length))
 })

@@ -1,10 +1,12 @@
 /** reconcileHistory finds every kind of damage, and nothing in correct books. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { NOON_MS, usageRecord } from '@test/usage/sample-records'
+import type { TransactionSql } from 'postgres'
 import { type ReconcileDepth, reconcileHistory } from '@/accounts/reconcile'
 import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
+import { violationsAfter } from './damaged-books'
 import { type Fixture, openFixture } from './fixture'
 import { createTestAccount } from './test-account'
 
@@ -12,10 +14,6 @@ let fixture: Fixture
 let accountId: string
 
 beforeAll(async () => {
-  await redisUrl()
-})
-beforeEach(async () => {
-  await fixture?.close()
   fixture = await openFixture(await redisUrl(), await freshDatabase())
   accountId = await createTestAccount(fixture)
   await fixture.credits.addCredit({ accountId, amount: nano(1_000), reference: 'first' })
@@ -76,9 +74,24 @@ describe('reconcileHistory', () => {
       "INSERT INTO dead_letters (stream, entry_id, payload, error, is_booked) VALUES ('s', '1-0', '[]', 'torn', false)",
     ],
   ])('reconcileHistory reports %s, comparing %s, after: %s', async (kind, depth, damage) => {
-    await fixture.database.sql.unsafe(damage)
-    const { violations } = await reconcileHistory(fixture.database, depth)
+    const violations = await violationsAfter(fixture.database, depth, (transaction) => transaction.unsafe(damage))
     expect(violations.map((violation) => violation.kind)).toContain(kind)
+  })
+
+  test('a reported violation names the account and both figures', async () => {
+    const violations = await violationsAfter(
+      fixture.database,
+      'sums',
+      (transaction) => transaction`UPDATE accounts SET balance_nano = 5`,
+    )
+    const detail = 'balance 5, spent 78; credits 1000, charges 78'
+    expect(violations).toEqual([{ kind: 'history_balance_differs', accountId, detail }])
+  })
+
+  test('a charge in a dead letter that can still be booked is no violation', async () => {
+    const bury = (transaction: TransactionSql) =>
+      transaction`INSERT INTO dead_letters (stream, entry_id, payload, error, is_booked) VALUES ('s', '1-0', '[]', 'torn', true)`
+    expect(await violationsAfter(fixture.database, 'records', bury)).toEqual([])
   })
 
   test('a hold that expired and was corrected late is charged once', async () => {
@@ -86,19 +99,6 @@ describe('reconcileHistory', () => {
       usageRecord({ accountId, holdId: 'y', kind: 'expire', cost: 5 }),
       usageRecord({ accountId, holdId: 'y', recordId: 'y:late', kind: 'late', cost: 3, held: 0, flags: ['late'] }),
     ])
-    expect((await reconcileHistory(fixture.database, 'records')).violations).toEqual([])
-  })
-
-  test('a reported violation names the account and both figures', async () => {
-    await fixture.database.sql`UPDATE accounts SET balance_nano = 5`
-    const { violations } = await reconcileHistory(fixture.database, 'sums')
-    const detail = 'balance 5, spent 78; credits 1000, charges 78'
-    expect(violations).toEqual([{ kind: 'history_balance_differs', accountId, detail }])
-  })
-
-  test('a charge in a dead letter that can still be booked is no violation', async () => {
-    await fixture.database.sql`INSERT INTO dead_letters (stream, entry_id, payload, error, is_booked)
-      VALUES ('s', '1-0', '[]', 'torn', true)`
     expect((await reconcileHistory(fixture.database, 'records')).violations).toEqual([])
   })
 

@@ -25,18 +25,6 @@ const EMPTY_BUDGET = { random: () => 0.5, takeRetry: () => false }
 const TIMEOUT: AttemptFault = { kind: 'timeout', phase: 'first-byte' }
 
 describe('nextStep', () => {
-  test('after a network error or 5xx, the next step is the same target after a random pause, then the next target', () => {
-    for (const fault of [{ kind: 'unreachable' } as const, refused(500)]) {
-      expect(nextStep(fault, FIRST, GENEROUS)).toEqual({ kind: 'retry-same', delayMs: BACK_OFF_MS * 0.75 })
-      expect(nextStep(fault, { ...FIRST, attemptsHere: 2 }, GENEROUS)).toEqual({ kind: 'next-target' })
-    }
-  })
-
-  test('after a timeout, the next step is the next target, or the same target once more if it is the only one', () => {
-    expect(nextStep(TIMEOUT, FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
-    expect(nextStep(TIMEOUT, { ...FIRST, hasAlternative: false }, GENEROUS)).toMatchObject({ kind: 'retry-same' })
-  })
-
   test('the pause before a retry is random, between half of the maximum and the maximum', () => {
     const pauseAt = (random: number) => nextStep(refused(500), FIRST, { random: () => random, takeRetry: () => true })
     expect(pauseAt(0)).toEqual({ kind: 'retry-same', delayMs: BACK_OFF_MS / 2 })
@@ -63,13 +51,6 @@ describe('nextStep', () => {
     expect(nextStep(refused(500), tight, GENEROUS).kind).toBe('retry-same')
   })
 
-  test('after a 429 or a refused key, the next step is another key at once, or else the next target', () => {
-    for (const fault of [refused(429, '', '', 60), refused(401), refused(402, 'Insufficient balance')]) {
-      expect(nextStep(fault, { ...FIRST, hasOtherKey: true }, GENEROUS)).toEqual({ kind: 'next-key' })
-      expect(nextStep(fault, FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
-    }
-  })
-
   test('after an ambiguous refusal, the next step is one other key, then the next target', () => {
     const other = { ...FIRST, hasOtherKey: true }
     expect(nextStep(refused(403), other, GENEROUS)).toEqual({ kind: 'next-key' })
@@ -77,27 +58,11 @@ describe('nextStep', () => {
     expect(nextStep(refused(403), FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
   })
 
-  test('a request too large for a model goes to the next model; a request too large for all models stops', () => {
-    expect(nextStep(refused(413), FIRST, GENEROUS)).toEqual({ kind: 'next-model' })
-    expect(nextStep(refused(404), FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
-    expect(nextStep(refused(400, 'bad'), FIRST, GENEROUS)).toEqual({ kind: 'stop' })
-  })
-
   test('after the deadline or the maximum of attempts, no attempt follows', () => {
     expect(nextStep(refused(500), { ...FIRST, remainingMs: 0 }, GENEROUS)).toEqual({ kind: 'stop' })
     expect(nextStep(refused(429), { ...FIRST, attemptsInAll: MAX_ATTEMPTS, hasOtherKey: true }, GENEROUS)).toEqual({
       kind: 'stop',
     })
-  })
-
-  test('the retry limit is only checked if a retry would follow', () => {
-    let asked = 0
-    const counting = { random: () => 0, takeRetry: () => ++asked > 0 }
-    for (const fault of [refused(429), refused(404), refused(413), refused(400)]) nextStep(fault, FIRST, counting)
-    nextStep(refused(500), { ...FIRST, attemptsHere: 2 }, counting)
-    expect(asked).toBe(0)
-    nextStep(refused(500), FIRST, counting)
-    expect(asked).toBe(1)
   })
 
   test('no pause is longer than the remaining time', () => {
