@@ -132,9 +132,3 @@ export function requestOf(changes: Partial<ChatRequest> = {}, text = 'Hi'): Chat
     ...changes,
   }
 }
-
-/** The next of `values` each time, then the last for ever. */
-export function sequence(...values: number[]): () => number {
-  let index = 0
-  return () => values[Math.min(index++, values.length - 1)] ?? 0
-}

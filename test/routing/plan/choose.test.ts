@@ -126,12 +126,6 @@ describe('conversations', () => {
     expect(modelsOf(tier, EASY, { stickyModelId: 'svc/unheard-of' })[0]).toBe(small)
   })
 
-  test('a conversation moves to a stronger model for a hard task, never to a weaker one', () => {
-    expect(modelsOf(tier, HARD, { stickyModelId: 'svc/small' })[0]).toBe(large)
-    expect(modelsOf(tier, HARD, { stickyModelId: 'svc/best' })[0]).toBe(best)
-    for (const held of ALL) expect(modelsOf(tier, EASY, { stickyModelId: held.id })[0]).toBe(held)
-  })
-
   test('a conversation keeps a model that is only a little weaker', () => {
     const near = modelOf('svc/near', [p2], { usd: 2.9, quality: 0.87 })
     const models = [...ALL, near]

@@ -38,17 +38,6 @@ test('a conversation’s model is remembered in the process until a long pause',
   expect(await sticky.recall(named('s'))).toBeUndefined()
 })
 
-test('a stronger model is kept until the conversation ends', async () => {
-  const clock = manualClock()
-  const sticky = createStickiness(clock)
-  sticky.remember(named('s'), 'svc/beta', thanNew('svc/beta'))
-  sticky.remember(named('s'), 'svc/alpha', thanNew('svc/alpha'))
-  await expect(sticky.recall(named('s'))).resolves.toBe('svc/beta')
-  clock.advance(SESSION_SECONDS * 1000)
-  sticky.remember(named('s'), 'svc/alpha', thanNew('svc/alpha'))
-  await expect(sticky.recall(named('s'))).resolves.toBe('svc/alpha')
-})
-
 test('other gateways read a conversation’s model from Redis, at most once a second', async () => {
   const store = sharedStore()
   const clock = manualClock()
