@@ -66,7 +66,11 @@ beforeEach(async () => {
 
 const noRest = async () => {}
 const check = () => checkLedger({ redis: bench.redis, history: bench.history, logger: bench.logger })
-const kinds = async () => [...new Set((await check()).violations.map((violation) => violation.kind))].sort()
+async function kinds(): Promise<string[]> {
+  const { ok, violations } = await check()
+  expect(ok).toBe(violations.length === 0)
+  return [...new Set(violations.map((violation) => violation.kind))].sort()
+}
 
 describe('the check of correct books', () => {
   test('the check finds no violation in a correct ledger, and reports its counts', async () => {
@@ -94,7 +98,7 @@ describe('the check of correct books', () => {
   })
 
   test('a correct ledger has no violations under traffic, flusher and sweeper', async () => {
-    const payers = await Promise.all(Array.from({ length: 30 }, () => bench.fund(1_000_000)))
+    const payers = await Promise.all(Array.from({ length: 10 }, () => bench.fund(1_000_000)))
     const ids = payers.map((one) => one.accountId)
     const sweeper = createSweeper({ ledger: bench.ledger, logger: bench.logger, intervalMs: 2 })
     sweeper.start()
@@ -114,10 +118,10 @@ describe('the check of correct books', () => {
     const flushing = (async () => {
       for (let turn = 0; !isOver; turn++) await bench.history.flush(bench.redis, ids, { crash: turn % 3 === 0 })
     })()
-    for (let round = 0; round < 5; round++) expect((await check()).violations).toEqual([])
+    for (let round = 0; round < 3; round++) expect((await check()).violations).toEqual([])
     const [found, listed] = await Promise.all([findNames(bench.redis, noRest), listNames(bench.redis, noRest)])
     expect(listed.accounts).toEqual(found.accounts)
-    expect(found.accounts.size).toBe(31)
+    expect(found.accounts.size).toBe(11)
     isOver = true
     await Promise.all([...traffic, flushing])
     await sweeper.stop()
@@ -260,7 +264,6 @@ describe('violations found by the check', () => {
   ])('the check finds the violation if %s: %p', async (_, expected, spoil) => {
     await spoil()
     expect(await kinds()).toEqual(expected)
-    expect((await check()).ok).toBe(false)
   })
 
   test('a Redis with another layout is a violation', async () => {
