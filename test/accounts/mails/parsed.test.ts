@@ -1,20 +1,22 @@
 /** Every kind of mail as SMTP carries it, read by Python's own mail parser: valid headers, and the same content as text and HTML. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
-import { type MailServer, startMailServer } from '@test/support/mail-server'
+import { startMailServer } from '@test/support/mail-server'
 import { renderMail } from '@/accounts/mails/render'
-import { contentOf } from '@/accounts/mails/templates'
+import { contentOf, type NewMail } from '@/accounts/mails/templates'
 import { createMailTransport } from '@/accounts/mails/transport'
 import { SAMPLES } from './samples'
 
 const PARSE = `
 import email, email.policy, json, sys
-mail = email.message_from_string(sys.stdin.read(), policy=email.policy.default)
-part = lambda kind: mail.get_body(preferencelist=(kind,))
-print(json.dumps({
-  'headers': {name.lower(): str(value) for name, value in mail.items()}, 'type': mail.get_content_type(), 'defects': [str(d) for d in mail.defects],
-  'parts': [p.get_content_type() for p in mail.iter_parts()], 'plain': part('plain').get_content(), 'html': part('html').get_content(),
-}))`
+def read(raw):
+  mail = email.message_from_string(raw, policy=email.policy.default)
+  part = lambda kind: mail.get_body(preferencelist=(kind,))
+  return {
+    'headers': {name.lower(): str(value) for name, value in mail.items()}, 'type': mail.get_content_type(), 'defects': [str(d) for d in mail.defects],
+    'parts': [p.get_content_type() for p in mail.iter_parts()], 'plain': part('plain').get_content(), 'html': part('html').get_content(),
+  }
+print(json.dumps([read(raw) for raw in json.load(sys.stdin)]))`
 
 type Parsed = {
   headers: Record<string, string>
@@ -25,34 +27,37 @@ type Parsed = {
   html: string
 }
 
-let server: MailServer
+const unsubscribeUrl = 'https://gateway.example.test/unsubscribe?token=abc'
+/** What Python reads in the mail to each address. */
+let parsed: Map<string, Parsed>
 
+/** Sends a mail of every kind, and has Python read all of them. */
 beforeAll(async () => {
-  server = await startMailServer()
+  const server = await startMailServer()
+  const sender = { smtpUrl: server.url, from: 'Das Gätewäy <mail@gateway.example.test>' }
+  const transport = createMailTransport(sender, true, silentLogger)
+  for (const sample of SAMPLES) {
+    const sent = await transport?.send({ id: 'mail_1', to: addressOf(sample), ...rendered(sample), unsubscribeUrl })
+    expect(sent).toEqual({ kind: 'sent' })
+  }
+  const mails = server.mails.map(({ raw }) => raw)
+  const child = Bun.spawn(['python3', '-c', PARSE], { stdin: Buffer.from(JSON.stringify(mails)), stdout: 'pipe' })
+  const read: Parsed[] = JSON.parse(await new Response(child.stdout).text())
+  parsed = new Map(server.mails.map(({ to }, index) => [to, read[index] as Parsed]))
+  await server.stop()
 })
-afterAll(() => server.stop())
 
-async function parse(raw: string): Promise<Parsed> {
-  const child = Bun.spawn(['python3', '-c', PARSE], { stdin: Buffer.from(raw), stdout: 'pipe' })
-  return JSON.parse(await new Response(child.stdout).text())
+const addressOf = ({ kind }: NewMail) => `${kind}@example.test`
+
+function rendered({ kind, facts }: NewMail) {
+  return renderMail(contentOf(kind, facts), { baseUrl: 'https://gateway.example.test', service: 'svc', token: 'abc' })
 }
 
-test.each(SAMPLES)('the mail $kind has valid headers, text and HTML', async ({ kind, facts }) => {
-  const transport = createMailTransport(
-    { smtpUrl: server.url, from: 'Das Gätewäy <mail@gateway.example.test>' },
-    true,
-    silentLogger,
-  )
-  const mail = renderMail(contentOf(kind, facts), {
-    baseUrl: 'https://gateway.example.test',
-    service: 'svc',
-    token: 'abc',
-  })
-  const unsubscribeUrl = 'https://gateway.example.test/unsubscribe?token=abc'
-  const to = `${kind}@example.test`
-  expect(await transport?.send({ id: 'mail_1', to, ...mail, unsubscribeUrl })).toEqual({ kind: 'sent' })
-  const parsed = await parse(server.mails.find((one) => one.to === to)?.raw ?? '')
-  expect(parsed).toMatchObject({
+test.each(SAMPLES)('the mail $kind has valid headers, text and HTML', (sample) => {
+  const to = addressOf(sample)
+  const mail = rendered(sample)
+  const found = parsed.get(to)
+  expect(found).toMatchObject({
     ...{ type: 'multipart/alternative', parts: ['text/plain', 'text/html'], defects: [] },
     headers: {
       ...{ subject: mail.subject, to, from: 'Das Gätewäy <mail@gateway.example.test>' },
@@ -60,6 +65,6 @@ test.each(SAMPLES)('the mail $kind has valid headers, text and HTML', async ({ k
       ...{ 'list-unsubscribe': `<${unsubscribeUrl}>`, 'list-unsubscribe-post': 'List-Unsubscribe=One-Click' },
     },
   })
-  expect(parsed.plain.trimEnd()).toBe(mail.text.trimEnd())
-  expect(parsed.html.trimEnd()).toBe(mail.html.trimEnd())
+  expect(found?.plain.trimEnd()).toBe(mail.text.trimEnd())
+  expect(found?.html.trimEnd()).toBe(mail.html.trimEnd())
 })
