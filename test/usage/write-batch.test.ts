@@ -1,5 +1,5 @@
 /** Writing usage records: each counts once, however many writers write it, and however often. */
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
 import { ZERO_USAGE } from '@/chat/usage'
@@ -12,12 +12,14 @@ import { NOON_MS, type RecordChanges, streamFields, usageRecord } from './sample
 
 const DAY_MS = 86_400_000
 let database: Database
-const open: Database[] = []
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = connectDatabase(await freshDatabase(), { maxConnections: 4 })
-  open.push(database)
+})
+beforeEach(async () => {
   const { sql } = database
+  await sql`TRUNCATE usage_records, usage_daily`
+  for (const table of ['api_keys', 'accounts', 'users']) await sql.unsafe(`DELETE FROM ${table}`)
   for (const id of ['acct_1', 'acct_2']) {
     await sql`INSERT INTO accounts (id, name, email, balance_nano) VALUES (${id}, ${id}, ${`${id}@example.test`}, 1000000)`
   }
@@ -29,7 +31,7 @@ beforeEach(async () => {
       VALUES (${id}, ${account}, ${id}, ${id.padEnd(64, '0').replace(/[^0-9a-f]/g, 'a')}, 'svc-AbCd', 'wxyz')`
   }
 })
-afterAll(() => Promise.all(open.map((one) => one.close())))
+afterAll(() => database.close())
 
 describe('writeUsageBatch', () => {
   test('writeUsageBatch writes every field of a record', async () => {
