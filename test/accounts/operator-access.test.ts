@@ -1,10 +1,15 @@
-/** The administrator named in the environment: unchanged settings do nothing at a start, a changed password ends sessions. */
+/**
+ * The administrator named in the environment: unchanged settings do nothing at a start, a changed password ends
+ * sessions. Also memberships: one per person and account, and never members without an owner.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
+import { accountsOf, roleIn } from '@/accounts/members/memberships'
 import { resetTotp, setPassword, upsertAdministrator } from '@/accounts/operator-access'
 import { verifyPassword } from '@/accounts/passwords'
 import { createUser } from '@/accounts/users'
 import { connectDatabase, type Database } from '@/db/client'
+import { assert } from '@/lib/assert'
 
 const FIRST = 'a horse on a battery'
 const SECOND = 'another horse entirely'
@@ -91,4 +96,70 @@ test('if a change of a person fails, its audit entry is not written either', asy
 test('changing an unknown person is refused', async () => {
   expect(await setPassword(database, newEmail(), FIRST)).toBe('unknown_user')
   expect(await resetTotp(database, newEmail())).toBe('unknown_user')
+})
+
+type Owner = { userId: string; accountId: string }
+
+async function newOwner(accountId?: string): Promise<Owner> {
+  const email = `${crypto.randomUUID()}@example.test`
+  const created = await createUser(database, {
+    email,
+    password: 'a horse on a battery',
+    ...(accountId && { accountId }),
+  })
+  assert(created.kind === 'created', created.kind)
+  const [own] = await accountsOf(database, created.userId)
+  assert(own, 'who is created has an account')
+  return { userId: created.userId, accountId: own.accountId }
+}
+
+function setRole({ accountId, userId }: Owner, role: string): Promise<unknown> {
+  return database.sql`UPDATE memberships SET role = ${role} WHERE account_id = ${accountId} AND user_id = ${userId}`
+}
+
+describe('a person', () => {
+  test('a person owns the account created for them, and can own one that has other owners', async () => {
+    const first = await newOwner()
+    const second = await newOwner(first.accountId)
+    expect(second.accountId).toBe(first.accountId)
+    for (const { accountId, userId } of [first, second]) {
+      expect(await roleIn(database.db, accountId, userId)).toBe('owner')
+      expect(await accountsOf(database, userId)).toMatchObject([{ accountId, kind: 'personal', role: 'owner' }])
+    }
+  })
+
+  test('a person has no role in accounts of which they are not a member', async () => {
+    const [{ userId }, other] = [await newOwner(), await newOwner()]
+    for (const accountId of [other.accountId, 'acct_none', '', 'a b', "'", '\u0000', 'x'.repeat(1000)]) {
+      expect(await roleIn(database.db, accountId, userId)).toBeUndefined()
+    }
+  })
+})
+
+describe('the last owner', () => {
+  test('nobody can demote or remove the last owner', async () => {
+    const owner = await newOwner()
+    const { accountId, userId } = owner
+    const refused = 'would be left without an owner'
+    await database.sql`INSERT INTO memberships (account_id, user_id, role)
+      VALUES (${accountId}, ${(await newOwner()).userId}, 'admin')`
+    await expect(setRole(owner, 'viewer')).rejects.toThrow(refused)
+    await expect(
+      database.sql`DELETE FROM memberships WHERE account_id = ${accountId} AND user_id = ${userId}`.execute(),
+    ).rejects.toThrow(refused)
+    expect(await roleIn(database.db, accountId, userId)).toBe('owner')
+  })
+
+  test('if two owners demote each other at the same time, one remains owner, in 30 of 30 runs', async () => {
+    const first = await newOwner()
+    const pair = [first, await newOwner(first.accountId)]
+    for (let round = 0; round < 30; round++) {
+      await Promise.all(pair.map((owner) => setRole(owner, 'owner')))
+      const outcomes = await Promise.allSettled(pair.map((owner) => setRole(owner, 'viewer')))
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      const [{ owners } = { owners: 0 }] = await database.sql<{ owners: number }[]>`
+        SELECT count(*)::int AS owners FROM memberships WHERE account_id = ${first.accountId} AND role = 'owner'`
+      expect(owners).toBe(1)
+    }
+  })
 })

@@ -1,18 +1,24 @@
 /** Rotation of a key's text: in history, ledger and audit log, and after the loss of either store. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Fixture, openFixture, SERVICE } from '@test/accounts/fixture'
+import { type Fixture, openFixture, SERVICE, silentLogger } from '@test/accounts/fixture'
+import { newOrganisation } from '@test/accounts/members/people'
 import { createTestAccount } from '@test/accounts/test-account'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
+import { createAlertWorker } from '@/accounts/alerts/worker'
 import { createApiKeys } from '@/accounts/api-keys'
+import { OPERATOR } from '@/accounts/audit'
 import { createIdentify } from '@/accounts/identify'
 import { hashKey } from '@/accounts/key-text'
-import { MAX_OVERLAP_MS, parseOverlap } from '@/accounts/rotation/rotate-key'
+import { MAX_OVERLAP_MS, parseOverlap, rotateKey } from '@/accounts/rotation/rotate-key'
 import type { Payer } from '@/ledger/outcomes'
+import { systemClock } from '@/lib/clock'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
+import { chooseMails } from '@/people/alerts/choices'
 
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 let fixture: Fixture
 let accountId: string
 let keyId: string
@@ -157,4 +163,60 @@ test('a rotation’s overlap is refused unless it has the documented format', ()
   for (const text of ['', '1', '-1h', '1.5h', '31d', '24 h', '24H', '1w', '99999999s', 'h', ' 0']) {
     expect(parseOverlap(text)).toBeUndefined()
   }
+})
+
+/** Two gateways look at that moment. Returns the mails that they have written, as `kind recipient`, sorted. */
+async function lookTwice(nowMs: number): Promise<string[]> {
+  const { database } = fixture
+  const clock = { ...systemClock, now: () => nowMs }
+  const worker = createAlertWorker({ database, clock, logger: silentLogger, bookedUntilMs: clock.now })
+  await Promise.all([worker.runOnce(), worker.runOnce()])
+  const rows = await database.sql<{ kind: string; recipient: string }[]>`DELETE FROM mails RETURNING kind, recipient`
+  return rows.map(({ kind, recipient }) => `${kind} ${recipient}`).sort()
+}
+const to = (kind: string, ...people: { email: string }[]) => people.map(({ email }) => `${kind} ${email}`).sort()
+
+test('a former key text that is still used warns the key’s owner once before it ends', async () => {
+  const { accountId, people } = await newOrganisation(fixture)
+  const { database, ledger, apiKeys } = fixture
+  const { owner, billing, developer } = people
+  const made = await apiKeys.create({ accountId, name: 'ci', createdBy: developer.userId })
+  if (made.kind !== 'created') throw new Error(made.kind)
+  const { keyId } = made
+  const renew = (overlapMs: number) =>
+    rotateKey(database, ledger, SERVICE, { keyId, accountId, overlapMs, by: OPERATOR })
+  const used = (
+    ms: number,
+  ) => database.sql`UPDATE key_secrets SET last_used_at = ${new Date(ms).toISOString()}::text::timestamptz
+    WHERE key_id = ${keyId} AND ends_at > now()`
+  const told = to('former_key_ends', owner, billing, developer)
+  // A day of overlap: six hours before its end, and only if it was used in the last six.
+  expect((await renew(24 * HOUR_MS)).kind).toBe('rotated')
+  const dayMs = Date.now()
+  expect(await lookTwice(dayMs + 18.5 * HOUR_MS)).toEqual([])
+  await used(dayMs + 12 * HOUR_MS)
+  expect(await lookTwice(dayMs + 18.5 * HOUR_MS)).toEqual([])
+  await used(dayMs + 17 * HOUR_MS)
+  expect(await lookTwice(dayMs + 17.5 * HOUR_MS)).toEqual([])
+  expect(await lookTwice(dayMs + 18.5 * HOUR_MS)).toEqual(told)
+  await used(dayMs + 20 * HOUR_MS)
+  expect(await lookTwice(dayMs + 23 * HOUR_MS)).toEqual([])
+  // A month of it: a day before its end, and again, since it is another text.
+  await renew(30 * DAY_MS)
+  const monthMs = Date.now()
+  await used(monthMs + 27 * DAY_MS)
+  expect(await lookTwice(monthMs + 28.9 * DAY_MS)).toEqual([])
+  expect(await lookTwice(monthMs + 29.1 * DAY_MS)).toEqual(told)
+  expect(await lookTwice(monthMs + 30.1 * DAY_MS)).toEqual([])
+  // Of less than an hour nobody is told, and of a key that is off neither.
+  await renew(0.9 * HOUR_MS)
+  await used(Date.now() + 0.8 * HOUR_MS)
+  expect(await lookTwice(Date.now() + 0.85 * HOUR_MS)).toEqual([])
+  await renew(24 * HOUR_MS)
+  await used(Date.now() + 19 * HOUR_MS)
+  await apiKeys.deactivate(keyId, accountId, OPERATOR)
+  expect(await lookTwice(Date.now() + 20 * HOUR_MS)).toEqual([])
+  await apiKeys.activate(keyId, accountId, OPERATOR)
+  await chooseMails(database, { accountId, email: developer.email, kind: 'key_expiry', isWanted: false }, Date.now())
+  expect(await lookTwice(Date.now() + 20 * HOUR_MS)).toEqual(to('former_key_ends', owner, billing))
 })
