@@ -1,4 +1,4 @@
-/** How long the flusher collects records: until a batch is large enough, or a time limit. */
+/** How long the flusher collects records: until a batch is large enough, or a time limit. Also what it sends to an idle Redis. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
@@ -13,6 +13,7 @@ import { appendRecords, usageRecord } from './sample-records'
 const BATCH = 10
 const NEVER_MS = 3_600_000
 const ROUND_TRIPS = 1_000
+const SWEEPS = 20
 const log = logRecorder()
 let server: TestServer
 let redis: RedisClient
@@ -109,4 +110,19 @@ test('a long stream is read in several steps and written as one batch', async ()
   flusher.expect(shardOf('acct_1'))
   await flusher.stop()
   expect(batches.filter((size) => size > 0)).toEqual([2_500])
+})
+
+test('without records, the flusher only asks Redis for new records and waiting ones', async () => {
+  await redis.flushall()
+  await redis.config('RESETSTAT')
+  const connect = () => connectDatabase(databaseUrl, { maxConnections: 1 })
+  const pace = { claimIdleMs: 1, lingerMs: 1, sweepMs: 5 }
+  const flusher = createFlusher({ redis, connect, logger: log.logger, ...pace })
+  flusher.start()
+  const sweeps = async () => Number(/cmdstat_xreadgroup:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+  await until(async () => (await sweeps()) >= SWEEPS, 'sweeps, each with a look at what was abandoned')
+  // How long the oldest record waits is told without asking for it, where there is none.
+  expect(await redis.info('commandstats')).not.toMatch(/cmdstat_(xrange|xlen|xinfo)/)
+  expect(flusher.status()).toMatchObject({ lagRecords: 0, lagSeconds: 0 })
+  await flusher.stop()
 })

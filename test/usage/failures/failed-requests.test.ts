@@ -27,8 +27,8 @@ beforeEach(async () => {
   failures = notes()
 })
 
-function notes(stores = database): FailedRequests {
-  return createFailedRequests({ database: stores, clock, logger: memoryLogger() })
+function notes(): FailedRequests {
+  return createFailedRequests({ database, clock, logger: memoryLogger() })
 }
 
 type Changes = { accountId?: string; keyId?: string; model?: string; error?: unknown; into?: FailedRequests }
@@ -153,20 +153,17 @@ describe('a flood of failures', () => {
   })
 
   test('while Postgres is unreachable the buffer is limited, losses are counted, and the rest is written later', async () => {
-    const url = await freshDatabase()
-    const away = connectDatabase(url, { maxConnections: 1 })
-    await away.sql`ALTER TABLE failed_request_counts RENAME TO away`
-    const unwritten = notes(away)
-    for (let account = 0; account < 21_000; account++) fail({ accountId: `acct_${account}`, into: unwritten })
-    await expect(unwritten.flush()).rejects.toThrow()
-    fail({ accountId: 'acct_late', into: unwritten })
-    expect(unwritten.lostCount()).toBe(1_001)
-    await away.sql`ALTER TABLE away RENAME TO failed_request_counts`
-    await unwritten.flush()
-    const [row] = await away.sql`SELECT sum(requests)::bigint AS requests, sum(kept)::bigint AS kept,
+    const { sql } = database
+    await sql`ALTER TABLE failed_request_counts RENAME TO away`
+    for (let account = 0; account < 21_000; account++) fail({ accountId: `acct_${account}` })
+    await expect(failures.flush()).rejects.toThrow()
+    fail({ accountId: 'acct_late' })
+    expect(failures.lostCount()).toBe(1_001)
+    await sql`ALTER TABLE away RENAME TO failed_request_counts`
+    await failures.flush()
+    const [row] = await sql`SELECT sum(requests)::bigint AS requests, sum(kept)::bigint AS kept,
       (SELECT count(*) FROM failed_requests) AS listed FROM failed_request_counts`
     expect(row).toEqual({ requests: 20_000, kept: 5_000, listed: 5_000 })
-    await away.close()
   })
 
   test('failure counts of two processes are added up', async () => {
