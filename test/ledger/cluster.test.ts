@@ -75,7 +75,7 @@ test('scripts that a node lost are sent again, on every node', async () => {
 test('moving slots under load fails no request and loses no money', async () => {
   let isOver = false
   let turns = 0
-  const traffic = payers.map(async (payer) => {
+  const traffic = payers.slice(0, 20).map(async (payer) => {
     while (!isOver) {
       const hold = request(payer, 100)
       expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
@@ -88,7 +88,7 @@ test('moving slots under load fails no request and loses no money', async () => 
     const shard = shardOf(payer.accountId)
     const owner = await cluster.ownerOf(shard)
     await cluster.moveShard(shard, cluster.nodes.find((node) => node !== owner) as ClusterNode)
-    const until_ = turns + 60
+    const until_ = turns + 20
     await until(() => turns > until_, 'traffic to go on')
   }
   isOver = true
