@@ -1,10 +1,10 @@
 /** The ledger check finds each entry that is missing in the books, altered, or of another day, and names its day and account. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { violationsAfter } from '@test/accounts/damaged-books'
 import { CUSTOMER, noticeOf, type OrdersFixture, openOrders, STATEMENT } from '@test/console/orders/fixture'
 import { usageRecord } from '@test/usage/sample-records'
 import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
+import { violationsAfter } from './damaged-books'
 
 let world: OrdersFixture
 let accountId: string
