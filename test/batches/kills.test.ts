@@ -10,7 +10,7 @@ import { chatCompletion, type UpstreamCall, usageOf } from '@test/support/upstre
 import { SHARED } from '@/limits/shared-resources'
 import { begin, chatLine, clientOf, ended, resultLines } from './world'
 
-const LINES = 300
+const LINES = 160
 const KILLS = 2
 /** Longer than a busy machine keeps a gateway from renewing. */
 const HOLD_TTL_MS = '10000'

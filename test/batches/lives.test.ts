@@ -1,11 +1,10 @@
 /** How batches and files end: window over, retention over, storage full, or deleted by their owner. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
-import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { deleteExpired } from '@/batches/lines'
 import { SHARED } from '@/limits/shared-resources'
-import { begin, chatLine, clientOf, ended, jsonl, resultLines, upload } from './world'
+import { begin, chatLine, clientOf, ended, hurry, jsonl, paused, resultLines, upload } from './world'
 
 let gateway: TestGateway
 
@@ -30,10 +29,7 @@ test('batch lines that did not run in the window end as expired, and cost nothin
   for (const [place, { custom_id, body }] of LINES.entries())
     await sql`INSERT INTO batch_lines (batch_id, place, custom_id, request) VALUES (${id}, ${place}, ${custom_id}, ${JSON.stringify(body)})`
   const poor = clientOf(gateway.url, customer)
-  await until(async () => {
-    const batch = await poor.batches.retrieve(id)
-    return 'svc' in batch && (batch.svc as { paused: object | null }).paused
-  }, 'the batch to pause')
+  await paused(gateway, id)
   await sql`UPDATE batches SET ends_at = now(), due_at = now() WHERE id = ${id}`
   const batch = await ended(poor, id)
   expect(batch).toMatchObject({ status: 'expired', request_counts: { total: 3, completed: 0, failed: 3 } })
@@ -151,11 +147,8 @@ test('an account whose storage is full cannot upload, and its batches pause unti
   const made = await begin(client, many)
   await fill(SHARED.batchStorage.perAccount)
   answered.resolve()
-  await until(async () => {
-    const [row] = await sql`SELECT paused FROM batches WHERE id = ${made.id}`
-    return row?.paused === 'storage_full'
-  }, 'the batch to pause')
+  expect(await paused(gateway, made.id)).toBe('storage_full')
   await client.files.delete(full)
-  await sql`UPDATE batches SET due_at = now() WHERE id = ${made.id}`
+  await hurry(gateway, made.id)
   expect(await ended(client, made.id)).toMatchObject({ status: 'completed', request_counts: { completed: 100 } })
 })

@@ -4,7 +4,7 @@ import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, type UpstreamCall, usageOf } from '@test/support/upstream'
 import { addCredit } from '@test/usage/customer'
-import { begin, CHAT, chatLine, clientOf, ended, jsonl, resultLines, upload } from './world'
+import { begin, CHAT, chatLine, clientOf, ended, hurry, jsonl, paused, resultLines, upload } from './world'
 
 let gateway: TestGateway
 
@@ -47,11 +47,10 @@ test('a batch that costs twice the credit pauses when the credit is used up, and
     client,
     Array.from({ length: 100 }, (_, index) => chatLine(`${index}`, { max_tokens: 10_000 })),
   )
-  const paused = await until(async () => {
-    const batch = await client.batches.retrieve(made.id)
-    return 'svc' in batch && (batch.svc as { paused: object | null }).paused && batch
-  }, 'the batch to pause')
-  expect(paused).toMatchObject({ status: 'in_progress', svc: { paused: { reason: 'no_credit' } } })
+  expect(await paused(gateway, made.id)).toBe('no_credit')
+  expect(await client.batches.retrieve(made.id)).toMatchObject({
+    ...{ status: 'in_progress', svc: { paused: { reason: 'no_credit' } } },
+  })
   const { available, held } = await until(async () => {
     const balance = await gateway.balance(customer.accountId)
     return balance.held === 0 && balance
@@ -68,6 +67,7 @@ test('a batch that costs twice the credit pauses when the credit is used up, and
   ]).toEqual([])
 
   await addCredit(gateway, customer.accountId, '2')
+  await hurry(gateway, made.id)
   const batch = await ended(client, made.id)
   expect(batch).toMatchObject({ status: 'completed', request_counts: { total: 100, completed: 100, failed: 0 } })
   const after = await gateway.balance(customer.accountId)
@@ -111,12 +111,9 @@ test('a batch pauses while its key is deactivated, and continues once the key is
   await gateway.apiKeys.deactivate(customer.keyId)
   open.resolve()
   gateway.upstream.respond(answer)
-  const { sql } = gateway.gateway.database
-  await until(async () => {
-    const [row] = await sql`SELECT paused FROM batches WHERE id = ${made.id}`
-    return row?.paused === 'key_disabled'
-  }, 'the batch to pause')
+  expect(await paused(gateway, made.id)).toBe('key_disabled')
   await gateway.apiKeys.activate(customer.keyId)
+  await hurry(gateway, made.id)
   expect(await ended(client, made.id)).toMatchObject({ status: 'completed', request_counts: { completed: 40 } })
 })
 
@@ -146,7 +143,8 @@ test.each([
       if (!call.text.includes('Question bad')) return answer(call)
       return Response.json({ error: { message: 'broken' } }, { status })
     })
-    const batch = await ended(client, (await begin(client, [chatLine('good'), chatLine('bad')])).id)
+    const { id } = await begin(client, [chatLine('good'), chatLine('bad')])
+    const batch = await ended(client, id, () => hurry(gateway, id))
     expect(batch).toMatchObject({ status: 'completed', request_counts: { total: 2, completed: 1, failed: 1 } })
     const [failed, ...others] = await resultLines(client, batch.error_file_id)
     expect(others).toEqual([])

@@ -1,6 +1,6 @@
 /** What tests of batches share: input files, their upload, and waiting for a batch to end. */
-import type { Customer } from '@test/support/gateway'
-import { until } from '@test/support/until'
+import type { Customer, TestGateway } from '@test/support/gateway'
+import { PATIENCE_MS, until } from '@test/support/until'
 import OpenAI, { toFile } from 'openai'
 import type { Batch } from 'openai/resources/batches'
 
@@ -36,14 +36,35 @@ export async function begin(client: OpenAI, lines: readonly unknown[], endpoint:
   return client.batches.create({ input_file_id, endpoint, completion_window: '24h' })
 }
 
+/** A batch takes seconds to end, and each look at it costs a request. */
+const LOOK_MS = 50
+
 const ENDED: readonly string[] = ['completed', 'expired', 'cancelled', 'failed']
 
-/** The batch once it has ended. */
-export function ended(client: OpenAI, id: string): Promise<Batch> {
-  return until(async () => {
+/** The batch once it has ended; `beforeLook` is done before each look. */
+export function ended(client: OpenAI, id: string, beforeLook = async () => {}): Promise<Batch> {
+  const look = async () => {
+    await beforeLook()
     const batch = await client.batches.retrieve(id)
     return ENDED.includes(batch.status) && batch
-  }, 'the batch to end')
+  }
+  return until(look, 'the batch to end', PATIENCE_MS, LOOK_MS)
+}
+
+/** The reason of the batch's pause, once it has paused. */
+export function paused({ gateway }: TestGateway, id: string): Promise<string> {
+  const look = async () => {
+    const [row] = await gateway.database.sql<{ paused: string | null }[]>`SELECT paused FROM batches WHERE id = ${id}`
+    return row?.paused ?? undefined
+  }
+  return until(look, 'the batch to pause', PATIENCE_MS, LOOK_MS)
+}
+
+/** Ends the time that a paused batch and its lines wait. */
+export async function hurry({ gateway }: TestGateway, id: string): Promise<void> {
+  const { sql } = gateway.database
+  await sql`UPDATE batch_lines SET due_at = now() WHERE batch_id = ${id} AND state = 'waiting'`
+  await sql`UPDATE batches SET due_at = now() WHERE id = ${id}`
 }
 
 export type ResultLine = {

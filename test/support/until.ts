@@ -6,20 +6,21 @@ const POLL_INTERVAL_MS = 5
 export const PATIENCE_MS = 120_000
 
 /**
- * Polls `condition` until it returns something truthy, and returns that. Gives up after `limitMs`, naming `what`; only the fault
- * suite, which judges times where it is run by hand, has limits of its own.
+ * Polls `condition` every `pollMs` until it returns something truthy, and returns that. Gives up after `limitMs`, naming `what`;
+ * only the fault suite, which judges times where it is run by hand, has limits of its own.
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
   what = 'condition',
   limitMs = PATIENCE_MS,
+  pollMs = POLL_INTERVAL_MS,
 ): Promise<Exclude<T, false | null | undefined | 0 | ''>> {
   const deadline = performance.now() + limitMs
   for (;;) {
     const value = await condition()
     if (value) return value as Exclude<T, false | null | undefined | 0 | ''>
     if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms for ${what}, ${machineLoad()}`)
-    await Bun.sleep(POLL_INTERVAL_MS)
+    await Bun.sleep(pollMs)
   }
 }
 
