@@ -10,7 +10,7 @@ import { fc } from '@test/support/property'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { type JsonValue, parseJson } from '@/lib/json'
 
-const RUNS = 12
+const RUNS = 5
 const MODES = ['json', 'stream', 'folded'] as const
 type Mode = (typeof MODES)[number]
 
@@ -278,5 +278,33 @@ describe('tool results and chunks in unusual forms', () => {
       body: '{"model":"svc/generate-content","stream":true,"max_tokens":50,"messages":[{"role":"user","content":"go"}]}',
     })
     expect(argumentsIn('messages', 'stream', await response.text())).toBe('{"ids":[1098765432109876543]}')
+  })
+})
+
+describe('a request body copied for a provider of the caller’s format', () => {
+  const MODEL = modelAt('chat-completions')
+
+  async function sent(body: string): Promise<string> {
+    const before = gateway.upstream.calls.length
+    const headers = { ...JSON_TYPE, authorization: `Bearer ${customer.key}` }
+    await (await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })).text()
+    return gateway.upstream.calls[before]?.text ?? ''
+  }
+
+  test("a copied body has the target's model name, and is otherwise unchanged", async () => {
+    const body = (model: string) =>
+      `{ "model" : "${model}", "max_tokens": 9,\n "messages": [{"role":"user","content":"a\\nb"}]}`
+    const text = await sent(body(MODEL))
+    expect(text).toBe(body((JSON.parse(text) as { model: string }).model))
+  })
+
+  test.each([
+    ['in the body', `"n":1,"messages":[{"role":"user","content":"a\\nb"}],"n":2`],
+    ['in a message', `"messages":[{"role":"user","content":"a\\n","content":"b"}]`],
+  ])('a copied body never has a field twice: %s', async (_, fields) => {
+    const text = await sent(`{"model":"${MODEL}",${fields}}`)
+    const { messages, ...rest } = JSON.parse(text)
+    expect(text).toBe(JSON.stringify({ model: rest.model, ...JSON.parse(`{${fields}}`) }))
+    expect(messages).toHaveLength(1)
   })
 })

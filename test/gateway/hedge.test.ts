@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, eventStream, liveStream, type UpstreamCall } from '@test/support/upstream'
-import { FORMATS, type Script, type ScriptedModels, silence, soundAnswer, startScriptedModels } from './scripted-models'
+import { type Script, type ScriptedModels, silence, soundAnswer, startScriptedModels } from './scripted-models'
 
 /** Whoever is not freed by a hedge waits for longer than any test. */
 const FAR_MS = 900_000
@@ -70,25 +70,20 @@ test('the first call with content wins, even if it is the call that was silent b
   expect(thrown).toEqual({ calls: '1', cost: String((row?.provider_cost_nano ?? 0) - own) })
 })
 
-for (const format of FORMATS) {
-  test.each(SILENCES)(
-    `if a provider %s (stream: %p), the ${format} client does not wait for it`,
-    async (_, stream, script) => {
-      const silent = noted(script)
-      const model = world.modelWith('chat-completions', silent.script)
-      const next = world.modelWith(format, () => soundAnswer(format, stream))
-      const { response, text } = await world.ask({ format, model, fallback: [next], stream })
-      expect(response.status).toBe(200)
-      expect(text).toMatch(/So/)
-      expect(response.headers.get('x-svc-model')).toBe(next)
-      expect(response.headers.get('x-svc-route-reason')).toMatch(
-        new RegExp(`^fallback; ${model} (silent|silence-timeout)$`),
-      )
-      await until(() => silent.calls.every((call) => call.isAborted), 'the silent call to be ended')
-      expect(silent.calls).toHaveLength(1)
-    },
+test.each(SILENCES)('if a provider %s (stream: %p), the client does not wait for it', async (_, stream, script) => {
+  const silent = noted(script)
+  const model = world.modelWith('chat-completions', silent.script)
+  const next = world.modelWith('messages', () => soundAnswer('messages', stream))
+  const { response, text } = await world.ask({ format: 'messages', model, fallback: [next], stream })
+  expect(response.status).toBe(200)
+  expect(text).toMatch(/So/)
+  expect(response.headers.get('x-svc-model')).toBe(next)
+  expect(response.headers.get('x-svc-route-reason')).toMatch(
+    new RegExp(`^fallback; ${model} (silent|silence-timeout)$`),
   )
-}
+  await until(() => silent.calls.every((call) => call.isAborted), 'the silent call to be ended')
+  expect(silent.calls).toHaveLength(1)
+})
 
 test('if one of two parallel calls fails, the other continues', async () => {
   const model = world.modelWith('chat-completions', silence)

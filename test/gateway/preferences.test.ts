@@ -1,5 +1,6 @@
-/** Routing preferences of a caller through a whole gateway, in all formats: respected, validated, and not sent to providers. */
+/** Preferences of a caller, respected, validated, and not sent to providers in any format; and conversations with a tier. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { until } from '@test/support/until'
 import {
   FORMATS,
   type FormatName,
@@ -33,18 +34,20 @@ describe('preferences are not sent to providers', () => {
     for (const word of ['svc"', '0.123', 'max_price', 'maxPrice', 'providers']) expect(received).not.toContain(word)
   })
 
-  test.each([...FORMATS])('preferences are not sent even to a provider of %s that gets all fields', async (format) => {
+  test('preferences are not sent even to a provider that gets all fields, in any format', async () => {
     const open = await startScriptedModels({ quirks: ['unpriced-extras'], passFields: ['svc'] })
-    let received: unknown
-    const model = open.modelWith(format, ({ body }) => {
-      received = body
-      return soundAnswer(format, false)
-    })
-    const { response } = await open.ask({ format, model, body: { svc: { quality: 0 }, x_own: 1 } })
+    for (const format of FORMATS) {
+      let received: unknown
+      const model = open.modelWith(format, ({ body }) => {
+        received = body
+        return soundAnswer(format, false)
+      })
+      const { response } = await open.ask({ format, model, body: { svc: { quality: 0 }, x_own: 1 } })
+      expect([format, response.status]).toEqual([format, 200])
+      expect(received).toHaveProperty('x_own')
+      expect(received).not.toHaveProperty('svc')
+    }
     await open.gateway.stop()
-    expect(response.status).toBe(200)
-    expect(received).toHaveProperty('x_own')
-    expect(received).not.toHaveProperty('svc')
   })
 })
 
@@ -64,36 +67,6 @@ describe.each([...FORMATS])('a caller of %s', (format) => {
     expect(response.headers.get('x-svc-attempts')).toBe('1')
   })
 
-  const faults: [name: string, svc: unknown, param: string, words: string][] = [
-    ['no object', 'best', 'svc', 'an object'],
-    ['too much quality', { quality: 1.1 }, 'svc.quality', '1'],
-    ['quality in words', { quality: 'high' }, 'svc.quality', 'a number'],
-    ['an unheard-of wish', { qualty: 1 }, 'svc.qualty', 'quality, max'],
-    ['a price below nothing', { max_price: { input: -1 } }, 'svc.max', '0'],
-    ['a price of something else', { max_price: { image: 1 } }, 'svc.max', 'input, output, prompt, completion'],
-    ['one price twice', { max_price: { input: 1, prompt: 1 } }, 'svc.max', 'mean the same'],
-    ['a price too fine', { max_price: { prompt: 0.1234567 } }, 'svc.max', '0.000001'],
-    ['an unheard-of list', { providers: { except: [] } }, 'svc.providers.except', 'order, only, ignore'],
-    ['no list', { providers: { only: 'provider1' } }, 'svc.providers.only', 'an array'],
-    ['an unheard-of provider', { providers: { only: ['nobody'] } }, 'svc.providers.only', 'nobody'],
-    ['an unheard-of order', { sort: 'beauty' }, 'svc.sort', 'latency'],
-    [
-      'too low a price',
-      { max_price: { input: 0.5 } },
-      'svc.max_price',
-      'costs 1 USD per 1M input tokens, above svc.max_price 0.5',
-    ],
-  ]
-  test.each(faults)('an invalid preference is a 400 in the caller’s format: %s', async (_, svc, param, words) => {
-    const model = world.modelWith(format, () => expect.unreachable())
-    const { response, text } = await world.ask({ format, model, body: { svc } })
-    expect(response.status).toBe(400)
-    const { error } = JSON.parse(text)
-    expect(error.message).toContain(words)
-    const details = error.details?.param ?? error.details?.[0]?.fieldViolations?.[0]?.field ?? error.param ?? ''
-    expect(`${details} ${error.message}`).toContain(param)
-  })
-
   test('a quality header that is not a number from 0 to 1 is a 400; an empty one is ignored', async () => {
     const model = world.modelWith(format, () => soundAnswer(format, false))
     const ask = (quality: string) => world.ask({ format, model, headers: { 'x-svc-quality': quality } })
@@ -104,6 +77,39 @@ describe.each([...FORMATS])('a caller of %s', (format) => {
     for (const quality of ['0', '1', '1.0', '.5', '0.25', '']) expect((await ask(quality)).response.status).toBe(200)
   })
 })
+
+const faults: [name: string, svc: unknown, param: string, words: string][] = [
+  ['no object', 'best', 'svc', 'an object'],
+  ['too much quality', { quality: 1.1 }, 'svc.quality', '1'],
+  ['quality in words', { quality: 'high' }, 'svc.quality', 'a number'],
+  ['an unheard-of wish', { qualty: 1 }, 'svc.qualty', 'quality, max'],
+  ['a price below nothing', { max_price: { input: -1 } }, 'svc.max', '0'],
+  ['a price of something else', { max_price: { image: 1 } }, 'svc.max', 'input, output, prompt, completion'],
+  ['one price twice', { max_price: { input: 1, prompt: 1 } }, 'svc.max', 'mean the same'],
+  ['a price too fine', { max_price: { prompt: 0.1234567 } }, 'svc.max', '0.000001'],
+  ['an unheard-of list', { providers: { except: [] } }, 'svc.providers.except', 'order, only, ignore'],
+  ['no list', { providers: { only: 'provider1' } }, 'svc.providers.only', 'an array'],
+  ['an unheard-of provider', { providers: { only: ['nobody'] } }, 'svc.providers.only', 'nobody'],
+  ['an unheard-of order', { sort: 'beauty' }, 'svc.sort', 'latency'],
+  [
+    'too low a price',
+    { max_price: { input: 0.5 } },
+    'svc.max_price',
+    'costs 1 USD per 1M input tokens, above svc.max_price 0.5',
+  ],
+]
+test.each(faults.map((fault, index) => [FORMATS[index % FORMATS.length] as FormatName, ...fault] as const))(
+  'an invalid preference is a 400 in the format of a %s caller: %s',
+  async (format, _, svc, param, words) => {
+    const model = world.modelWith(format, () => expect.unreachable())
+    const { response, text } = await world.ask({ format, model, body: { svc } })
+    expect(response.status).toBe(400)
+    const { error } = JSON.parse(text)
+    expect(error.message).toContain(words)
+    const details = error.details?.param ?? error.details?.[0]?.fieldViolations?.[0]?.field ?? error.param ?? ''
+    expect(`${details} ${error.message}`).toContain(param)
+  },
+)
 
 test('generate-content callers may use either spelling, but not both', async () => {
   const format = 'generate-content'
@@ -119,4 +125,39 @@ test('OpenRouter’s own field is read, and an unknown name in it is refused', a
   const model = world.modelWith(format, () => soundAnswer(format, false))
   const { response, text } = await world.ask({ format, model, body: { provider: { only: ['x'] } } })
   expect([response.status, JSON.parse(text).error.param]).toEqual([400, 'provider.only'])
+})
+
+test('a tier keeps the model of an unnamed conversation, but not for another conversation of the user', async () => {
+  world.script(() => soundAnswer('chat-completions', false))
+  const reasonOf = async (...said: string[]) => {
+    const turns = said.flatMap((content) => [
+      { role: 'user', content },
+      { role: 'assistant', content: 'Very well.' },
+    ])
+    const body = { messages: turns.slice(0, -1), user: 'application' }
+    const { response } = await world.ask({ format: 'chat-completions', model: 'auto-smart', body })
+    return response.headers.get('x-svc-route-reason')
+  }
+  expect(await reasonOf('Good morning')).toStartWith('chosen; smart')
+  expect(await reasonOf('Good morning', 'How are you?')).toStartWith('session; auto-smart')
+  expect(await reasonOf('Good morning', 'How are you?', 'Thanks')).toStartWith('session; auto-smart')
+  expect(await reasonOf('Good evening', 'How are you?')).toStartWith('chosen; smart')
+  expect(await reasonOf('Good morning')).toStartWith('chosen; smart')
+})
+
+test('a tier states why it chose the model, and keeps the model of a named conversation', async () => {
+  world.script(() => soundAnswer('chat-completions', false))
+  const question = { format: 'chat-completions' as const, model: 'auto-smart', headers: { 'x-svc-session': 'one' } }
+  const first = await world.ask(question)
+  expect(first.response.headers.get('x-svc-route-reason')).toStartWith('chosen; smart, easy chat')
+  const second = await world.ask(question)
+  expect(second.response.headers.get('x-svc-route-reason')).toStartWith('session; auto-smart')
+  for (const { headers } of [first.response, second.response]) {
+    const { sql } = world.gateway.gateway.database
+    const [record] = await until(async () => {
+      const rows = await sql`SELECT route_reason FROM usage_records WHERE request_id = ${headers.get('x-request-id')}`
+      return rows.length > 0 && rows
+    }, 'the usage record')
+    expect(record?.route_reason).toBe(headers.get('x-svc-route-reason'))
+  }
 })

@@ -1,4 +1,4 @@
-/** Tools that run at the provider: allowed only with a price, reserved, charged per use, and passed on unchanged. */
+/** Tools that run at the provider: allowed only with a price, reserved as /v1/route shows, charged per use, and passed on. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { costOf } from '@test/money-bugs/support'
 import { until } from '@test/support/until'
@@ -271,4 +271,60 @@ describe('the cost of tools', () => {
     >
     expect(models.pricing).toMatchObject({ tools: { web_search: { price: 0.01, per: 'use' } } })
   })
+})
+
+describe('tools at a model without a price for them', () => {
+  test.each(['chat-completions', 'generate-content'] as const)(
+    'a provider of %s never gets another format’s tool; the 400 names models that accept it',
+    async (provider) => {
+      const model = world.modelWith(provider, () => soundAnswer(provider, false))
+      const { response, text } = await world.ask({ format: 'messages', model, body: { tools: [SEARCH] } })
+      expect(response.status).toBe(400)
+      expect(JSON.parse(text).error.message).toMatch(
+        /tools\[0\] \(web_search_20250305\).*Models that take it: svc\/messages-0/,
+      )
+    },
+  )
+
+  test('if a tool has no price at a model, a fallback with a price answers', async () => {
+    const foreign = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
+    const model = world.modelWith('messages', () => Response.json(message({ web_search_requests: 1 })))
+    const { response } = await world.ask({
+      format: 'messages',
+      model: foreign,
+      fallback: [model],
+      body: { tools: [SEARCH] },
+    })
+    expect(response.headers.get('x-svc-model')).toBe(model)
+  })
+})
+
+test('/v1/route shows the hold to the nano-USD, without tools, with tools, and for several models', async () => {
+  const { gateway } = world
+  const { accountId, key } = await gateway.customer('50')
+  let held = 0
+  const respond = async () => {
+    held = Number((await gateway.balance(accountId)).held)
+    return Response.json(message(undefined))
+  }
+  const searching = world.modelWith('messages', respond)
+  const other = world.modelWith('messages', respond)
+  const post = async (path: string, body: object) => {
+    const response = await fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...body }),
+    })
+    return (await response.json()) as { hold_usd?: number }
+  }
+  for (const body of [
+    { model: searching },
+    { model: searching, tools: [{ ...SEARCH, max_uses: 3 }] },
+    { model: searching, models: [searching, other], tools: [{ ...SEARCH, max_uses: 3 }] },
+  ]) {
+    const { hold_usd: told = 0 } = await post('/v1/route?format=messages', body)
+    await post('/v1/messages', body)
+    expect([body, Math.round(told * 1e9)]).toEqual([body, held])
+    expect(held).toBeGreaterThan(0)
+  }
 })

@@ -1,5 +1,6 @@
-/** An answer with an unknown finish reason, with or without text, streamed or whole, never looks complete to a client. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+/** An answer with an unknown finish reason never looks complete to a client; without content it is no answer. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eventStream } from '@test/support/upstream'
 import { FORMATS, type FormatName, type ScriptedModels, soundAnswer, startScriptedModels } from './scripted-models'
 
 let world: ScriptedModels
@@ -26,13 +27,6 @@ const UNKNOWN: Record<FormatName, string> = {
   responses: '"incomplete_details":{"reason":"content_filter"}',
 }
 
-const LENGTH: Record<FormatName, string> = {
-  'chat-completions': '"finish_reason":"length"',
-  messages: '"stop_reason":"max_tokens"',
-  'generate-content': '"finishReason":"MAX_TOKENS"',
-  responses: '"incomplete_details":{"reason":"max_output_tokens"}',
-}
-
 async function answerWith(
   format: FormatName,
   word: string,
@@ -52,29 +46,23 @@ const CASES = FORMATS.flatMap((provider) =>
   ),
 )
 
-describe.each(CASES)(
-  'unlisted finish reasons: $provider to $client, stream $stream, text $text',
-  ({ provider, client, stream, text: hasText }) => {
-    const words = ['NEW_SAFETY_RULE', 'new_limit']
-    // In another format, an unknown word and nothing else is no answer: see attempt/unknown-finish.test.ts.
-    test.each(hasText || client === provider ? ['SOMETHING_NEW', ...words] : words)(
-      'the finish reason %s does not become a normal stop',
-      async (word) => {
-        let calls = 0
-        const model = world.modelWith(provider, () => {
-          calls++
-          return answerWith(provider, word, { stream, text: hasText })
-        })
-        const { response, text } = await world.ask({ format: client, model, stream })
-        expect([response.status, calls]).toEqual([200, 1])
-        const [plain, asWritten] = PLAIN[client]
-        expect(text.replaceAll('": ', '":')).not.toMatch(new RegExp(plain.source))
-        if (client === provider) expect(text).toContain(asWritten(word))
-        else if (word === 'new_limit') expect(text).toContain(LENGTH[client])
-        else if (word === 'SOMETHING_NEW') expect(text).toContain(UNKNOWN[client])
-        else expect(text).toContain(client === 'generate-content' ? '"finishReason":"SAFETY"' : UNKNOWN[client])
-      },
-    )
+test.each(CASES)(
+  'an unlisted finish reason does not become a normal stop: $provider to $client, stream $stream, text $text',
+  async ({ provider, client, stream, text: hasText }) => {
+    // In another format, an unknown word and nothing else is no answer.
+    const word = hasText || client === provider ? 'SOMETHING_NEW' : 'NEW_SAFETY_RULE'
+    let calls = 0
+    const model = world.modelWith(provider, () => {
+      calls++
+      return answerWith(provider, word, { stream, text: hasText })
+    })
+    const { response, text } = await world.ask({ format: client, model, stream })
+    expect([response.status, calls]).toEqual([200, 1])
+    const [plain, asWritten] = PLAIN[client]
+    expect(text.replaceAll('": ', '":')).not.toMatch(new RegExp(plain.source))
+    if (client === provider) expect(text).toContain(asWritten(word))
+    else if (word === 'SOMETHING_NEW') expect(text).toContain(UNKNOWN[client])
+    else expect(text).toContain(client === 'generate-content' ? '"finishReason":"SAFETY"' : UNKNOWN[client])
   },
 )
 
@@ -86,4 +74,87 @@ test('an unlisted finish reason is logged once by name, and counted', async () =
   await world.ask({ format: 'chat-completions', model })
   const metrics = await (await fetch(`${world.gateway.url}/metrics`)).text()
   expect(metrics).toContain(`svc_unlisted_finish_reasons_total{provider="${provider}"} 1`)
+})
+
+const CHAT = { id: 'c', object: 'chat.completion', created: 1, model: 'm' }
+const NO_MESSAGE = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [] }
+const RESPONSE = { id: 'r', object: 'response', created_at: 1, model: 'm', output: [], status: 'queued' }
+
+/** Of each format an answer without content, whole and as the data of a stream's events. */
+const EMPTY: Record<FormatName, { word: string; whole: object; events: string[] }> = {
+  'chat-completions': {
+    word: 'brand_new',
+    whole: {
+      ...CHAT,
+      choices: [{ index: 0, message: { role: 'assistant', content: null }, finish_reason: 'brand_new' }],
+    },
+    events: [
+      JSON.stringify({
+        ...{ ...CHAT, object: 'chat.completion.chunk' },
+        choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: 'brand_new' }],
+      }),
+      '[DONE]',
+    ],
+  },
+  messages: {
+    word: 'brand_new',
+    whole: { ...NO_MESSAGE, stop_reason: 'brand_new', usage: { input_tokens: 1, output_tokens: 0 } },
+    events: [
+      { type: 'message_start', message: { ...NO_MESSAGE, usage: { input_tokens: 1, output_tokens: 0 } } },
+      { type: 'message_delta', delta: { stop_reason: 'brand_new' }, usage: { output_tokens: 0 } },
+      { type: 'message_stop' },
+    ].map((event) => JSON.stringify(event)),
+  },
+  'generate-content': {
+    word: 'MISSING_THOUGHT_SIGNATURE',
+    whole: { candidates: [{ index: 0, finishReason: 'MISSING_THOUGHT_SIGNATURE' }] },
+    events: [JSON.stringify({ candidates: [{ index: 0, finishReason: 'MISSING_THOUGHT_SIGNATURE' }] })],
+  },
+  responses: {
+    word: 'queued',
+    whole: RESPONSE,
+    events: [
+      { type: 'response.created', response: RESPONSE },
+      { type: 'response.completed', response: RESPONSE },
+    ].map((event) => JSON.stringify(event)),
+  },
+}
+
+function modelThatSaysNothing(format: FormatName, isStream: boolean): string {
+  const { whole, events } = EMPTY[format]
+  return world.modelWith(format, () => (isStream ? eventStream(...events) : Response.json(whole)))
+}
+
+const EMPTY_PAIRS: [provider: FormatName, client: FormatName][] = [
+  ['chat-completions', 'messages'],
+  ['messages', 'chat-completions'],
+  ['generate-content', 'chat-completions'],
+  ['responses', 'messages'],
+]
+const EMPTY_CASES = EMPTY_PAIRS.flatMap((pair) => [true, false].map((isStream) => [...pair, isStream] as const))
+
+test.each(EMPTY_CASES)(
+  'an unknown finish reason before content leads to the next target: %s to %s, streamed: %p',
+  async (provider, client, stream) => {
+    const model = modelThatSaysNothing(provider, stream)
+    const sound = world.modelWith(client, () => soundAnswer(client, stream))
+    const { response, text } = await world.ask({ format: client, model, fallback: [sound], stream })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-svc-model')).toBe(sound)
+    expect(text).toMatch(/Sound|So"[\s\S]*"und/)
+    const line = world.gateway.logLines.findLast((one) => one.includes('"event":"attempt_failed"'))
+    expect(line).toMatch(new RegExp(`${EMPTY[provider].word}|not of the provider format`))
+  },
+)
+
+test('an unknown finish reason before content also fails in the provider’s own format', async () => {
+  const model = modelThatSaysNothing('responses', false)
+  expect((await world.ask({ format: 'responses', model })).response.status).toBe(502)
+})
+
+test('a client of the provider’s own format gets the unknown finish reason', async () => {
+  const model = modelThatSaysNothing('generate-content', false)
+  const { response, text } = await world.ask({ format: 'generate-content', model })
+  expect(response.status).toBe(200)
+  expect(text).toContain('MISSING_THOUGHT_SIGNATURE')
 })

@@ -1,7 +1,7 @@
 /** A signed-in person whose account has credit and a key, and requests in their name. */
 import type { TestGateway } from '@test/support/gateway'
 import { type Person, type PersonOptions, signUpPerson } from '@test/support/person'
-import { until } from '@test/support/until'
+import { PATIENCE_MS, until } from '@test/support/until'
 import { createCredits } from '@/accounts/credits'
 import { assert } from '@/lib/assert'
 import { nano, parseUsd } from '@/lib/money'
@@ -43,8 +43,10 @@ export async function ask(gateway: TestGateway, key: string, changes: Record<str
 /** Waits until every charge of the account is in the history. */
 export async function flushed(gateway: TestGateway, accountId: string): Promise<void> {
   const { sql } = gateway.gateway.database
-  await until(async () => {
+  const look = async () => {
     const [row] = await sql<{ ledger_seq: number }[]>`SELECT ledger_seq FROM accounts WHERE id = ${accountId}`
     return row?.ledger_seq === (await gateway.balance(accountId)).seq
-  }, 'the history to have every charge')
+  }
+  // The flusher waits up to a second for more charges, and each look costs two calls.
+  await until(look, 'the history to have every charge', PATIENCE_MS, 25)
 }

@@ -1,6 +1,6 @@
 /**
- * Earlier uses of a provider's own tools in a conversation: only its format supports them, and other targets get them
- * omitted and named.
+ * A provider's own tools. Without a price they are refused. Earlier uses in a conversation go to providers of its
+ * format; other targets get them omitted and named.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { BetaContentBlockParam } from '@anthropic-ai/sdk/resources/beta/messages/messages'
@@ -127,9 +127,11 @@ const SAMPLES: Sample[] = [
   },
 ]
 
-const PAIRS = SAMPLES.filter(({ fate }) => fate !== 'read').flatMap((sample) =>
-  FORMATS.filter((provider) => provider !== sample.format).map((provider) => ({ ...sample, provider })),
-)
+/** Each with one provider of another format, in turn: the client's format decides what is left out. */
+const PAIRS = SAMPLES.filter(({ fate }) => fate !== 'read').flatMap((sample, index) => {
+  const others = FORMATS.filter((provider) => provider !== sample.format)
+  return others.slice(index % 3, (index % 3) + 1).map((provider) => ({ ...sample, provider }))
+})
 
 describe.each(PAIRS)('$kind in the history of $format, sent to $provider', ({ format, provider, fate, name, body }) => {
   test(fate === 'named' ? 'the item is omitted and named' : 'the item is refused by name', async () => {
@@ -188,5 +190,21 @@ test.each(FORMATS.filter((format) => format !== 'generate-content' && format !==
       for (const { content } of messages) expect(content).toBeTruthy()
       if (provider === 'chat-completions') expect(messages[1]).toEqual({ role: 'assistant', content: 'I decline.' })
     }
+  },
+)
+
+test.each([
+  ['messages', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools[0]'],
+  ['messages', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }, 'tools[0]'],
+  ['generate-content', { tools: [{ functionDeclarations: [{ name: 'f' }] }, { googleSearch: {} }] }, 'tools[1]'],
+  ['chat-completions', { web_search_options: {} }, 'web_search_options'],
+] as [FormatName, Record<string, unknown>, string][])(
+  'a tool without a price is refused in %s, and the field is named: %j',
+  async (format, body, field) => {
+    const model = world.modelWith(format, () => soundAnswer(format, false))
+    const { response, text } = await world.ask({ format, model, body })
+    expect(response.status).toBe(400)
+    expect(text).toContain(field)
+    expect(text).toContain('No model takes it')
   },
 )

@@ -215,7 +215,8 @@ describe('a client that disconnects', () => {
     const reader = readerOf(relayed())
     await readText(reader)
     const left = reader.cancel()
-    give(usageChunk(usageOf(40, 5_020)), '[DONE]')
+    give(usageChunk(usageOf(40, 5_020)))
+    source.give({ kind: 'done', events: [] })
     await left
     await until(() => answer.told.counted.length > 0, 'the settlement')
     expect(answer.told).toMatchObject({ settled: [{ rule: 'disconnect_usage', flags: ['clamped'] }] })
@@ -231,8 +232,11 @@ describe('a client that disconnects', () => {
     expect(source.isAborted()).toBe(true)
   })
 
-  test('a disconnect costs the relayed part if the provider cannot report more usage', async () => {
-    begin({ providerChanges: { onDisconnect: { kind: 'auto', maxMs: 5_000, maxConcurrent: 1 } } })
+  test.each([
+    ['the provider cannot report more usage', { kind: 'auto', maxMs: 5_000, maxConcurrent: 1 }],
+    ['all drain slots are taken', { kind: 'drain', maxMs: 5_000, maxConcurrent: 0 }],
+  ] as const)('a disconnect ends the call and costs the relayed part if %s', async (_, onDisconnect) => {
+    begin({ providerChanges: { onDisconnect } })
     const reader = readerOf(relayed())
     await readText(reader)
     await reader.cancel()

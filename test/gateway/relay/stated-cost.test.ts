@@ -15,7 +15,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/
 const random = createRandom(SEED)
 /** Prices at which most sums have to be rounded. */
 const PRICING = { inputPer1mTokens: 1.234567, outputPer1mTokens: 7.654321, cacheReadPer1mTokens: 0.123457 }
-const STREAMS = 100
+const STREAMS = 40
 
 let gateway: TestGateway
 let customer: Customer

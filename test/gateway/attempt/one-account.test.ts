@@ -1,4 +1,4 @@
-/** A provider's rate limit for one account's requests does not stop other accounts, unless a second one gets it too. */
+/** A provider's 429 or 403 for one account's requests does not stop other accounts, unless several accounts get it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ScriptedModels, soundAnswer, startScriptedModels } from '@test/gateway/scripted-models'
 import type { UpstreamCall } from '@test/support/upstream'
@@ -55,4 +55,32 @@ test('a 429 without a waiting time is final, and the provider is not called agai
   const { key } = await models.gateway.customer('1')
   expect(await say(models.customer.key, model, 'large')).toBe(503)
   expect(await say(key, model, 'good')).toBe(503)
+})
+
+/** Answers everything but what holds the forbidden word. */
+function moderated(call: UpstreamCall): Response {
+  if (!JSON.stringify(call.body).includes('forbidden')) return soundAnswer('chat-completions', false)
+  return Response.json({ error: { message: 'Your input was flagged', code: 403 } }, { status: 403 })
+}
+
+function alerts(): string[] {
+  return models.gateway.logLines.filter((line) => line.includes('provider_key_refused'))
+}
+
+test('403s for one account do not take the provider keys away from other accounts', async () => {
+  const model = models.modelWith('chat-completions', moderated)
+  for (let time = 0; time < 10; time++) expect(await say(models.customer.key, model, 'forbidden')).toBe(502)
+  expect(alerts()).toEqual([])
+  expect(await say(models.customer.key, model, 'good')).toBe(200)
+})
+
+test('403s for three accounts in a row stop the use of the provider key', async () => {
+  const model = models.modelWith('chat-completions', moderated)
+  for (let account = 0; account < 3; account++) {
+    const { key } = await models.gateway.customer('1')
+    expect(await say(key, model, 'forbidden')).toBe(502)
+  }
+  expect(alerts()).toHaveLength(1)
+  // The last resort: a key that rests is better than none.
+  expect(await say(models.customer.key, model, 'good')).toBe(200)
 })
