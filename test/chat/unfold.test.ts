@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { ChatEvent } from '@/chat/event'
-import { createFolder } from '@/chat/fold'
 import type { AnswerBlock, ChatResponse } from '@/chat/response'
 import { unfold } from '@/chat/unfold'
 import { response } from './answers'
@@ -10,16 +9,6 @@ import { response } from './answers'
 const OPENS = new Set(['text-start', 'refusal-start', 'reasoning-start', 'tool-call-start', 'image'])
 
 describe('an unfolded answer', () => {
-  test('unfolding and folding an answer gives the same answer', () => {
-    fc.assert(
-      fc.property(response, (answer) => {
-        const folder = createFolder()
-        for (const event of unfold(answer)) folder.push(event)
-        expect(folder.response()).toEqual(answer)
-      }),
-    )
-  })
-
   test('unfolding sends the blocks in order, and ends each before its choice finishes', () => {
     fc.assert(fc.property(response, (answer) => expectGrammar(unfold(answer))))
   })

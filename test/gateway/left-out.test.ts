@@ -8,19 +8,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.gateway.stop())
 
-test('fields that the target’s format does not support are omitted, and the log names them without their values', async () => {
-  const model = world.modelWith('messages', () => soundAnswer('messages', false))
-  const { response } = await world.ask({
-    format: 'chat-completions',
-    model,
-    body: { seed: 424_242, frequency_penalty: 1 },
-  })
-  expect(response.status).toBe(200)
-  const line = world.gateway.logLines.findLast((text) => text.includes('"event":"request_features_left_out"'))
-  expect(line).toContain('seed')
-  expect(line).not.toContain('424242')
-})
-
 test.each([...FORMATS])('fields on no list of %s are omitted, and named in header and log', async (format) => {
   let received: unknown
   const model = world.modelWith(format, ({ body }) => {

@@ -38,14 +38,11 @@ beforeEach(() => {
   refuses = false
 })
 
-const isWritten = (id: string) =>
-  until(async () => (await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row')
-
 /** An account with one stored answer of so many characters, whose item is `msg_big`. */
 async function accountWith(characters: number): Promise<string> {
   const accountId = await world.account()
   const { id } = await world.answer(accountId, { input: 'Hi' }, [text('x'.repeat(characters), 'msg_big')])
-  await isWritten(id)
+  await world.isWritten(id)
   asked = []
   announced = []
   return accountId
@@ -96,7 +93,7 @@ describe('a long stored conversation', () => {
       const body = { input: 'Hi', ...(last !== undefined && { previous_response_id: last }) }
       last = (await world.answer(accountId, body, output)).id
     }
-    await isWritten(last ?? '')
+    await world.isWritten(last ?? '')
     return last ?? ''
   }
 
@@ -208,7 +205,7 @@ describe('the stored part of a request', () => {
       { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } },
     ]
     const { id } = await world.answer(accountId, { input: items })
-    await isWritten(id)
+    await world.isWritten(id)
     await world.loseCopies(accountId)
     const page = await world.store.findInput(accountId, id, { order: 'asc', limit: 100, after: null })
     expect(page.items).toEqual(items)
@@ -230,7 +227,7 @@ describe('the input of a stored answer', () => {
     ])
     const last = await world.answer(accountId, { input: input(1), previous_response_id: first.id })
     const all = ['in 0 0', 'in 0 1', 'in 0 2', 'out 0', 'out 1', 'in 1 0', 'in 1 1', 'in 1 2']
-    await isWritten(last.id)
+    await world.isWritten(last.id)
     for (const round of ['copied', 'written']) {
       if (round === 'written') await world.loseCopies(accountId)
       for (const order of ['asc', 'desc'] as const) {
@@ -260,7 +257,7 @@ describe('the input of a stored answer', () => {
       content: 'z'.repeat(600_000),
     }))
     const { id } = await world.answer(accountId, { input })
-    await isWritten(id)
+    await world.isWritten(id)
     const page = await world.store.findInput(accountId, id, { order: 'asc', limit: 100, after: null })
     expect([page.items.map((item) => item.id), page.hasMore]).toEqual([['msg_0', 'msg_1'], true])
   })

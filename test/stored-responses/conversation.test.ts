@@ -19,11 +19,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-const rowsOf = async (accountId: string) =>
-  await world.database.sql`SELECT id FROM stored_responses WHERE account_id = ${accountId}`
-const isWritten = (id: string) =>
-  until(async () => (await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row')
-
 describe('a chain', () => {
   async function chainOf(accountId: string, links: number): Promise<string[]> {
     const ids: string[] = []
@@ -41,7 +36,7 @@ describe('a chain', () => {
     const last = ids.at(-1) ?? ''
     const copied = await world.resume(accountId, { input: 'end', previous_response_id: last })
     expect(said(copied.body.input)).toEqual([...expected, 'end'])
-    await isWritten(last)
+    await world.isWritten(last)
     await world.loseCopies(accountId)
     const written = await world.resume(accountId, { input: 'end', previous_response_id: last })
     expect(said(written.body.input)).toEqual([...expected, 'end'])
@@ -55,7 +50,7 @@ describe('a chain', () => {
     await world.store.delete(accountId, middle)
     for (const round of ['copied', 'written']) {
       if (round === 'written') {
-        await isWritten(last)
+        await world.isWritten(last)
         await world.loseCopies(accountId)
       }
       const gone = await refusal(world.resume(accountId, { input: 'x', previous_response_id: last }))
@@ -65,13 +60,16 @@ describe('a chain', () => {
       expect(said((await world.store.findInput(accountId, last, WHOLE)).items)).toEqual(['in 2'])
       expect(await refusal(world.store.delete(accountId, middle))).toMatchObject({ status: 404 })
     }
-    await until(async () => (await rowsOf(accountId)).length === 2, 'the row that was deleted before it was written')
+    await until(
+      async () => (await world.rowsOf(accountId)).length === 2,
+      'the row that was deleted before it was written',
+    )
   })
 
   test('if an answer is deleted while its page is read, the chain begins after it', async () => {
     const accountId = await world.account()
     const [, middle = '', last = ''] = await chainOf(accountId, 3)
-    await isWritten(last)
+    await world.isWritten(last)
     await world.loseCopies(accountId)
     let isDeleted = false
     const { sql } = world.database
@@ -94,7 +92,7 @@ describe('a chain', () => {
   test('a chain of stored answers that is too long is refused before it is read', async () => {
     const accountId = await world.account()
     const head = await world.answer(accountId, { input: 'x' })
-    await isWritten(head.id)
+    await world.isWritten(head.id)
     await world.database.sql`
       INSERT INTO stored_responses (account_id, id, key_id, parent_id, model, input, answer, bytes, json_values, input_items, output_items, created_at, expires_at)
       SELECT ${accountId}, 'resp_' || place, 'key_1', CASE WHEN place = 1 THEN ${head.id} ELSE 'resp_' || place - 1 END,
@@ -126,7 +124,7 @@ describe('named items', () => {
     const { body, leftOut } = await world.resume(accountId, { input: next })
     expect(body.input).toEqual([thought, call, next[2]] as JsonObject[])
     expect(leftOut).toEqual([])
-    await until(async () => (await rowsOf(accountId)).length === 1, 'the row')
+    await until(async () => (await world.rowsOf(accountId)).length === 1, 'the row')
     const named = await world.resume(accountId, { input: [{ type: 'item_reference', id: 'msg_in' }] })
     expect(said(named.body.input)).toEqual(['Hello'])
   })
@@ -160,7 +158,7 @@ describe('named items', () => {
     // Until the clock moves.
     await spend(2)
     const { id } = await world.answer(accountId, { input: 'b' }, [text('new', 'msg_same')])
-    await isWritten(id)
+    await world.isWritten(id)
     for (const round of ['copied', 'written']) {
       if (round === 'written') await world.loseCopies(accountId)
       const { body } = await world.resume(accountId, { input: [{ type: 'item_reference', id: 'msg_same' }] })

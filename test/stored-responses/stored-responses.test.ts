@@ -1,6 +1,5 @@
 /** Stored answers: found only by their own account; an answer that is not stored says so. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { until } from '@test/support/until'
 import { MAX_STORED_BYTES } from '@/stored-responses/limits'
 import { lastWordsOf, refusal, responseOf, type StoreWorld, said, startStore, text } from './world'
 
@@ -14,9 +13,6 @@ beforeAll(async () => {
   owner = await world.account()
 })
 afterAll(() => world.stop())
-
-const isWritten = (id: string) =>
-  until(async () => (await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row')
 
 describe('a stored answer', () => {
   test('an answer is stored before it is sent, and equals the sent one', async () => {
@@ -47,7 +43,7 @@ describe('a stored answer', () => {
   test('a stored answer is not found by another account', async () => {
     const other = await world.account()
     const { id } = await world.answer(owner, { input: 'Secret' }, [text('Secret', 'msg_of_owner')])
-    await isWritten(id)
+    await world.isWritten(id)
     for (const round of ['copied', 'written']) {
       if (round === 'written') await world.loseCopies(owner)
       const unknown = { status: 404, message: `Response with id '${id}' not found.` }
@@ -71,7 +67,7 @@ describe('a stored answer', () => {
     const second = await world.answer(owner, { input: 'And?', previous_response_id: first.id }, [text('Well')])
     const twin = await startStore({ databaseUrl: world.databaseUrl })
     try {
-      await isWritten(second.id)
+      await world.isWritten(second.id)
       await world.loseCopies(owner)
       const { body } = await twin.resume(owner, { input: 'So?', previous_response_id: second.id })
       expect(said(body.input)).toEqual(['Hello', 'Hi', 'And?', 'Well', 'So?'])

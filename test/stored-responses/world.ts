@@ -1,6 +1,7 @@
 /** Stored answers over real stores for a test: accounts, requests, and answers that end as a stream or as JSON does. */
 import { memoryLogger } from '@test/ledger/harness'
 import { freshDatabase, redisUrl } from '@test/support/stores'
+import { until } from '@test/support/until'
 import { Redis } from 'ioredis'
 import { GatewayError } from '@/chat/error'
 import { connectDatabase, type Database } from '@/db/client'
@@ -34,6 +35,10 @@ export type StoreWorld = {
   resume(accountId: string, body: JsonObject): Promise<Resumed>
   /** Answers a request with `output`, and returns the id of the answer and what its caller is told in the end. */
   answer(accountId: string, body: JsonObject, output?: JsonObject[]): Promise<{ id: string; told: JsonObject }>
+  /** Resolves once the answer is in the history. */
+  isWritten(id: string): Promise<unknown>
+  /** The ids of an account's answers in the history. */
+  rowsOf(accountId: string): Promise<{ id: string }[]>
   /** Drops all copies, as a store does that starts anew. */
   loseCopies(accountId: string): Promise<void>
   stop(): Promise<void>
@@ -76,6 +81,11 @@ export async function startStore(options: Options = {}): Promise<StoreWorld> {
       const lastWords = lastWordsOf(response)
       return { id, told: responseOf((await keep?.(lastWords, 'complete')) ?? lastWords) }
     },
+    isWritten: (id) =>
+      until(async () => (await database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row'),
+    rowsOf: async (accountId) => [
+      ...(await database.sql<{ id: string }[]>`SELECT id FROM stored_responses WHERE account_id = ${accountId}`),
+    ],
     async loseCopies(accountId) {
       const names = await redis.keys(`resp:${accountId}:*`)
       if (names.length > 0) await redis.del(...names)

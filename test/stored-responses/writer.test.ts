@@ -1,8 +1,8 @@
-/** Writing stored answers to Postgres: with changed account settings, large amounts, and failing stores. */
+/** Writing stored answers to Postgres: with changed settings, at the end of their time, in large amounts, failing stores. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { SHARED } from '@/limits/shared-resources'
-import { lastWordsOf, refusal, responseOf, type StoreWorld, startStore } from './world'
+import { lastWordsOf, refusal, responseOf, type StoreWorld, startStore, text } from './world'
 
 let world: StoreWorld
 let owner: string
@@ -13,11 +13,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-const rowsOf = async (accountId: string) =>
-  await world.database.sql`SELECT id FROM stored_responses WHERE account_id = ${accountId}`
-const isWritten = (id: string) =>
-  until(async () => (await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row')
-
 describe('an account’s storage setting', () => {
   const chosen = async (accountId: string, hours: number | null) => {
     await world.database.sql`UPDATE accounts SET stored_response_hours = ${hours} WHERE id = ${accountId}`
@@ -27,7 +22,7 @@ describe('an account’s storage setting', () => {
   test('an account that turns storage off loses its stored answers everywhere', async () => {
     const accountId = await world.account()
     const written = await world.answer(accountId, { input: 'Hello' })
-    await isWritten(written.id)
+    await world.isWritten(written.id)
     const copied = await world.answer(accountId, { input: 'Hello' })
     await chosen(accountId, 0)
     const late = await world.answer(accountId, { input: 'Hello' })
@@ -56,7 +51,7 @@ describe('an account’s storage setting', () => {
     await world.database.sql`UPDATE accounts SET stored_response_hours = 0 WHERE id = ${accountId}`
     await keep?.(lastWordsOf({ id: 'resp_unwanted', status: 'completed', output: [] }), 'complete')
     await until(async () => (await world.redis.get(`resp:${accountId}:resp_unwanted`)) === '', 'its copy is gone')
-    expect(await rowsOf(accountId)).toHaveLength(0)
+    expect(await world.rowsOf(accountId)).toHaveLength(0)
   })
 
   test('an answer too large for a copy is deleted if storage is turned off while it is written', async () => {
@@ -75,14 +70,14 @@ describe('an account’s storage setting', () => {
       return { keeping }
     })
     expect(responseOf((await kept.keeping) ?? '').store).toBe(false)
-    expect(await rowsOf(accountId)).toHaveLength(0)
+    expect(await world.rowsOf(accountId)).toHaveLength(0)
     expect(await world.store.standing(accountId)).toMatchObject({ kept: 0, bytes: 0 })
   })
 
   test('a shorter storage time also applies to existing stored answers', async () => {
     const accountId = await world.account()
     const { id } = await world.answer(accountId, { input: 'Hello' })
-    await isWritten(id)
+    await world.isWritten(id)
     await chosen(accountId, 1)
     const [row] = await world.database.sql<{ hours: string }[]>`
       SELECT extract(epoch FROM expires_at - created_at) / 3600 AS hours FROM stored_responses WHERE id = ${id}`
@@ -101,7 +96,7 @@ describe('an account’s storage setting', () => {
         await until(async () => (await small.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1)
       }
       await until(async () => (await small.store.standing(accountId)).bytes <= 5_000, 'it is within its limit')
-      const left = await rowsOf(accountId)
+      const left = await world.rowsOf(accountId)
       expect(left.map((row) => row.id).toSorted()).toEqual(ids.slice(-left.length).toSorted())
       expect(left.length).toBeGreaterThan(1)
       const [sums] = await world.database.sql`SELECT count(*)::int AS kept, sum(bytes)::int AS bytes
@@ -111,6 +106,33 @@ describe('an account’s storage setting', () => {
       await small.stop()
     }
   })
+})
+
+test('a stored answer expires in copies and history', async () => {
+  let nowMs = Date.now()
+  const moving = await startStore({ databaseUrl: world.databaseUrl, maxHours: 1, now: () => nowMs })
+  const accountId = await moving.account()
+  const old = await moving.answer(accountId, { input: 'Hello' })
+  expect(JSON.parse(await moving.store.find(accountId, old.id)).id).toBe(old.id)
+  await world.isWritten(old.id)
+  nowMs += 3_600_001
+  expect(await refusal(moving.store.find(accountId, old.id))).toMatchObject({ status: 404 })
+  nowMs -= 2 * 3_600_001
+  const past = await moving.answer(accountId, { input: 'Hello' }, [text('Hi', 'msg_past')])
+  await world.isWritten(past.id)
+  await moving.loseCopies(accountId)
+  nowMs = Date.now()
+  expect(await refusal(moving.store.find(accountId, past.id))).toMatchObject({ status: 404 })
+  expect(await refusal(moving.resume(accountId, { previous_response_id: past.id }))).toMatchObject({ status: 400 })
+  const named = { input: [{ type: 'item_reference', id: 'msg_past' }] }
+  expect(await refusal(moving.resume(accountId, named))).toMatchObject({ status: 404 })
+  await moving.stop()
+  // The next start deletes what is over.
+  const next = await startStore({ databaseUrl: world.databaseUrl, maxHours: 1 })
+  const isGone = async () => (await world.rowsOf(accountId)).every(({ id }) => id !== past.id)
+  await until(isGone, 'the expired row is deleted')
+  expect(await next.store.standing(accountId)).toMatchObject({ kept: 1 })
+  await next.stop()
 })
 
 describe('failing stores of answers', () => {
@@ -152,7 +174,7 @@ describe('failing stores of answers', () => {
     const { id, told } = await world.answer(accountId, { input: 'Hello' })
     await world.database.sql`ALTER TABLE hidden_responses RENAME TO stored_responses`
     expect(told.store).toBe(true)
-    await isWritten(id)
+    await world.isWritten(id)
   })
 })
 

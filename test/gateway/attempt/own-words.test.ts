@@ -166,6 +166,7 @@ describe.each(['chat', 'responses', 'messages', 'gemini', 'signed', 'shown', 'ma
     const callers: Caller[] = ['chat-completions', 'messages', 'generate-content', 'responses']
 
     test.each([400, 403, 500])('neither the error nor the log repeats the request body: %i', async (status) => {
+      const logged = world.logLines.length
       for (const caller of callers) {
         answer = (call) =>
           Response.json(
@@ -178,8 +179,8 @@ describe.each(['chat', 'responses', 'messages', 'gemini', 'signed', 'shown', 'ma
         const { text } = await ask(caller, `svc/${model}`)
         for (const pattern of [SECRETS, OURS]) expect(found(pattern, text)).toBeUndefined()
         expect(text).not.toContain(world.upstream.url)
-        expect(found(SECRETS, world.logLines.join('\n'))).toBeUndefined()
       }
+      expect(found(SECRETS, world.logLines.slice(logged).join('\n'))).toBeUndefined()
     })
   },
 )

@@ -223,59 +223,11 @@ describe('a request with an idempotency key', () => {
   })
 })
 
-describe('refusals', () => {
-  test('embeddings are refused if the credit does not cover their highest cost', async () => {
-    const poor = await gateway.customer('0.000001')
-    const answer = await embed({ model: 'svc/embed', input: [[1, 2]] }, poor)
-    expect(answer.status).toBe(402)
-    expect(gateway.upstream.calls).toHaveLength(0)
-  })
-
-  test('texts of an embeddings request are counted exactly before a refusal for credit', async () => {
-    const text = 'the same words again and again '.repeat(20)
-    const poor = await gateway.customer('0.0002')
-    gateway.upstream.respond((call) => compatibleAnswer(call, { usage: { prompt_tokens: 121, total_tokens: 121 } }))
-    const answer = await embed({ model: 'svc/embed', input: text }, poor)
-    expect(answer.status).toBe(200)
-    expect((await gateway.balance(poor.accountId)).spent).toBe(nano(121_000))
-  })
-
-  test('embeddings are refused if the key’s budget is used up', async () => {
-    const key = await gateway.customer('1', { monthlyBudget: 5_000 as never })
-    const first = await embed({ model: 'svc/embed', input: [[1, 2, 3, 4]] }, key)
-    expect(first.status).toBe(200)
-    const second = await embed({ model: 'svc/embed', input: [[1, 2, 3, 4]] }, key)
-    expect(second.status).toBe(402)
-    expect(await second.json()).toMatchObject({ error: { code: 'key_budget_exceeded' } })
-  })
-
-  test('embeddings are refused if the key may not call the model', async () => {
-    const key = await gateway.customer('1', { allowedModels: ['svc/alpha'] })
-    for (let index = 0; index < 2; index++) {
-      const answer = await embed({ model: 'svc/embed', input: 'text' }, key)
-      expect(answer.status).toBe(403)
-    }
-    expect(gateway.upstream.calls).toHaveLength(0)
-  })
-
-  test('embeddings are refused beyond the key’s tokens per minute', async () => {
-    const key = await gateway.customer('1', { tokensPerMinute: 10 })
-    const ask = () => embed({ model: 'svc/embed', input: [Array.from({ length: 9 }, () => 1)] }, key)
-    expect((await ask()).status).toBe(200)
-    expect((await ask()).status).toBe(429)
-  })
-
-  test('embeddings are refused beyond the key’s open requests', async () => {
-    const key = await gateway.customer('1', { concurrency: 1 })
-    const release = Promise.withResolvers<void>()
-    gateway.upstream.respond(async (call) => {
-      await release.promise
-      return compatibleAnswer(call)
-    })
-    const first = embed({ model: 'svc/embed', input: 'text' }, key)
-    await until(() => gateway.upstream.calls.length === 1)
-    expect((await embed({ model: 'svc/embed', input: 'text' }, key)).status).toBe(429)
-    release.resolve()
-    expect((await first).status).toBe(200)
-  })
+test('texts of an embeddings request are counted exactly before a refusal for credit', async () => {
+  const text = 'the same words again and again '.repeat(20)
+  const poor = await gateway.customer('0.0002')
+  gateway.upstream.respond((call) => compatibleAnswer(call, { usage: { prompt_tokens: 121, total_tokens: 121 } }))
+  const answer = await embed({ model: 'svc/embed', input: text }, poor)
+  expect(answer.status).toBe(200)
+  expect((await gateway.balance(poor.accountId)).spent).toBe(nano(121_000))
 })

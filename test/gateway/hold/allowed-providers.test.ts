@@ -102,34 +102,6 @@ describe.each(FORMAT_NAMES)('allowed providers for a caller of %s', (format) => 
     expect(refused.text).toContain("The model 'svc/gamma' is served by provider1")
     expect(asked()).toEqual([])
   })
-
-  test('each fallback entry is checked, and a tier chooses among models of the allowed providers', async () => {
-    const refused = await ask(gateway, format, 'svc/alpha', { fallback: ['svc/beta', 'svc/gamma'] })
-    expect(refused.status).toBe(403)
-    expect(refused.text).toContain('fallback[1]')
-    down.add('spare')
-    expect((await ask(gateway, format, 'svc/alpha', { fallback: ['svc/beta', 'auto-smart'] })).status).toBe(502)
-    down.clear()
-    for (let round = 0; round < 3; round++) {
-      expect(await ask(gateway, format, 'auto-smart')).toMatchObject({ status: 200, provider: 'spare' })
-    }
-    expect(asked()).toEqual(['spare'])
-  })
-
-  test('a changed provider list applies from the next request on every gateway, in both directions', async () => {
-    const expectEverywhere = async (model: string, expected: object) => {
-      for (const at of [twin, gateway]) expect(await ask(at, format, model)).toMatchObject(expected)
-    }
-    await expectEverywhere('svc/alpha', { status: 200, provider: 'spare' })
-    await allow(['provider1'])
-    await expectEverywhere('svc/alpha', { status: 200, provider: 'provider1' })
-    await expectEverywhere('svc/beta', { status: 403 })
-    await allow(null)
-    await expectEverywhere('svc/beta', { status: 200, provider: 'spare' })
-    await gateway.apiKeys.change(customer.keyId, { allowedModels: ['svc/alpha'], allowedProviders: ['spare'] })
-    await expectEverywhere('svc/beta', { status: 403 })
-    await expectEverywhere('svc/alpha', { status: 200, provider: 'spare' })
-  })
 })
 
 test('client libraries show that a request was refused for its provider', async () => {
@@ -154,6 +126,34 @@ test('client libraries show that a request was refused for its provider', async 
 })
 
 describe('other effects of a provider list', () => {
+  test('each fallback entry is checked, and a tier chooses among models of the allowed providers', async () => {
+    const refused = await ask(gateway, 'messages', 'svc/alpha', { fallback: ['svc/beta', 'svc/gamma'] })
+    expect(refused.status).toBe(403)
+    expect(refused.text).toContain('fallback[1]')
+    down.add('spare')
+    expect((await ask(gateway, 'messages', 'svc/alpha', { fallback: ['svc/beta', 'auto-smart'] })).status).toBe(502)
+    down.clear()
+    for (let round = 0; round < 3; round++) {
+      expect(await ask(gateway, 'messages', 'auto-smart')).toMatchObject({ status: 200, provider: 'spare' })
+    }
+    expect(asked()).toEqual(['spare'])
+  })
+
+  test('a changed provider list applies from the next request on every gateway, in both directions', async () => {
+    const expectEverywhere = async (model: string, expected: object) => {
+      for (const at of [twin, gateway]) expect(await ask(at, 'responses', model)).toMatchObject(expected)
+    }
+    await expectEverywhere('svc/alpha', { status: 200, provider: 'spare' })
+    await allow(['provider1'])
+    await expectEverywhere('svc/alpha', { status: 200, provider: 'provider1' })
+    await expectEverywhere('svc/beta', { status: 403 })
+    await allow(null)
+    await expectEverywhere('svc/beta', { status: 200, provider: 'spare' })
+    await gateway.apiKeys.change(customer.keyId, { allowedModels: ['svc/alpha'], allowedProviders: ['spare'] })
+    await expectEverywhere('svc/beta', { status: 403 })
+    await expectEverywhere('svc/alpha', { status: 200, provider: 'spare' })
+  })
+
   test('embeddings come from an allowed provider, or are refused', async () => {
     const embed = (model: string) => post(gateway, '/v1/embeddings', { model, input: 'text' })
     expect(await embed('svc/embed-two')).toMatchObject({ status: 200, provider: 'spare' })

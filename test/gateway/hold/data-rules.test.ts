@@ -67,11 +67,11 @@ const ruleKey = (rules: object) => gateway.apiKeys.change(customer.keyId, rules)
 const ruleAccount = (rules: object) => customer.person.json('PUT', '/dashboard/api/a/:accountId/key-policy', rules)
 
 /** A rule that only `spare` and `careful` obey, and the words of its refusal. */
-const RULES: [rule: object, words: string][] = [
+const RULES = [
   [{ zeroRetention: true }, 'keep no content'],
   [{ noTraining: true }, 'train no models on content'],
   [{ regions: ['ch', 'eu'] }, 'process content in ch or eu'],
-]
+] as const satisfies [rule: object, words: string][]
 
 async function post(at: TestGateway, path: string, body: object) {
   const response = await fetch(at.url + path, {
@@ -106,19 +106,25 @@ function ask(at: TestGateway, format: FormatName, model: string, more: object = 
 
 const chat = (model: string, more: object = {}) => ask(gateway, 'chat-completions', model, more)
 
-describe.each(RULES)('under the rule %j', (rule, words) => {
-  test.each(FORMAT_NAMES)('%s: only providers that obey the rule are called, even if they fail', async (format) => {
-    await ruleKey(rule)
-    for (const at of [gateway, twin])
-      for (const model of ['svc/alpha', 'auto-smart'])
-        expect(await ask(at, format, model)).toMatchObject({ status: 200, provider: 'spare' })
-    expect(await ask(gateway, format, 'svc/gamma', { fallback: ['svc/alpha'] })).toMatchObject({ provider: 'spare' })
-    down.add('spare')
-    expect((await ask(gateway, format, 'svc/alpha')).status).toBe(502)
-    expect(asked()).toEqual(['spare'])
-  })
+// Each format with one of the rules: the targets are chosen before anything of a format is written.
+test.each(
+  FORMAT_NAMES.flatMap((format, index) =>
+    RULES.slice(index % 3, (index % 3) + 1).map(([rule]) => [format, rule] as const),
+  ),
+)('%s: only providers that obey the rule %j are called, even if they fail', async (format, rule) => {
+  await ruleKey(rule)
+  for (const at of [gateway, twin])
+    for (const model of ['svc/alpha', 'auto-smart'])
+      expect(await ask(at, format, model)).toMatchObject({ status: 200, provider: 'spare' })
+  expect(await ask(gateway, format, 'svc/gamma', { fallback: ['svc/alpha'] })).toMatchObject({ provider: 'spare' })
+  down.add('spare')
+  expect((await ask(gateway, format, 'svc/alpha')).status).toBe(502)
+  expect(asked()).toEqual(['spare'])
+})
 
-  test('if no provider obeys the data rule, the answer is a 404 with the rule and its owner', async () => {
+test.each(RULES)(
+  'if no provider obeys the rule %j, the answer is a 404 with the rule and its owner',
+  async (rule, words) => {
     await ruleKey(rule)
     const ofKey = await chat('svc/gamma')
     expect(JSON.parse(ofKey.text)).toMatchObject({ error: { code: 'data_policy', param: 'model' } })
@@ -131,7 +137,11 @@ describe.each(RULES)('under the rule %j', (rule, words) => {
     const played = await customer.person.json('POST', '/dashboard/api/a/:accountId/playground/chat', play)
     expect(played).toMatchObject({ status: 404, body: { error: { code: 'data_policy' } } })
     expect(asked()).toEqual([])
-  })
+  },
+)
+
+describe('under a rule', () => {
+  const [[rule]] = RULES
 
   test('only providers that obey the rule are used as a hedge', async () => {
     await ruleKey(rule)

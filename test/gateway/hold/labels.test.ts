@@ -7,7 +7,7 @@ import {
   soundAnswer,
   startScriptedModels,
 } from '@test/gateway/scripted-models'
-import { until } from '@test/support/until'
+import { PATIENCE_MS, until } from '@test/support/until'
 import type { UpstreamCall } from '@test/support/upstream'
 
 const SAID = {
@@ -33,14 +33,12 @@ type Row = { tags: string[] | null; app: string | null; end_user: string | null;
 
 async function booked(requestId: string | null): Promise<Row> {
   const { sql } = world.gateway.gateway.database
-  let row: Row | undefined
-  await until(async () => {
-    const rows = await sql<Row[]>`
+  const look = async () => {
+    const [row] = await sql<Row[]>`
       SELECT array_to_json(tags) AS tags, app, end_user, member_id FROM usage_records WHERE request_id = ${requestId ?? ''}`
-    row = rows[0]
-    return row !== undefined
-  }, 'the record to be booked')
-  return row ?? expect.unreachable()
+    return row
+  }
+  return until(look, 'the record to be booked', PATIENCE_MS, 25)
 }
 
 describe.each([...FORMATS])('a caller of %s', (format) => {

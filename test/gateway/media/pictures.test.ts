@@ -70,15 +70,6 @@ function onlyCall() {
   return call
 }
 
-test('a hundred concurrent requests for pictures are all answered and charged exactly', async () => {
-  customer = await gateway.customer('50')
-  const answers = await Promise.all(Array.from({ length: 100 }, () => generate({})))
-  expect(answers.filter(({ status }) => status !== 200)).toEqual([])
-  const lists = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { data: unknown }).data))
-  expect(lists).toEqual(Array.from({ length: 100 }, () => [{ b64_json: PICTURE }]))
-  expect(await spent()).toBe(100 * USAGE_COST)
-})
-
 describe('pictures by tokens', () => {
   test('pictures cost the provider’s tokens of text and pictures, each at its own price', async () => {
     const answer = await generate({ n: 2, size: '1024x1536', quality: 'low', output_format: 'webp' })
@@ -149,12 +140,6 @@ describe('pictures priced per picture', () => {
     expect(await dear.json()).toMatchObject({ error: { code: 'insufficient_quota', neededUsd: 0.12 } })
     expect(gateway.upstream.calls).toHaveLength(0)
     expect((await generate({ model: 'svc/picture-each', quality: 'low' }, {}, { key })).status).toBe(200)
-  })
-
-  test('credit of a cent gets a 402 before any call', async () => {
-    const { key } = await gateway.customer('0.01')
-    expect((await generate({}, {}, { key })).status).toBe(402)
-    expect(gateway.upstream.calls).toHaveLength(0)
   })
 })
 

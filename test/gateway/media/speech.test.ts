@@ -356,11 +356,11 @@ describe('a request with an idempotency key', () => {
   })
 })
 
-test('a hundred concurrent requests get complete audio, and are charged exactly', async () => {
-  const inputs = Array.from({ length: 100 }, (_, index) => 'x'.repeat(index + 1))
+test('forty concurrent requests get complete audio, and are charged exactly', async () => {
+  const inputs = Array.from({ length: 40 }, (_, index) => 'x'.repeat(index + 1))
   gateway.upstream.respond((call) => spoken(soundOf(String(call.body.input).length * 1_000)))
   const sounds = await Promise.all(inputs.map(async (input) => bytesOf(await speak({ input }))))
   for (const [index, sound] of sounds.entries()) expect(sound).toEqual(Buffer.from(soundOf((index + 1) * 1_000)))
-  expect(await spent()).toBe(5_050 * NANO_PER_CHARACTER)
-  expect((await gateway.balance(customer.accountId)).available).toBe(nano(1_000_000_000 - 5_050 * NANO_PER_CHARACTER))
+  expect(await spent()).toBe(820 * NANO_PER_CHARACTER)
+  expect((await gateway.balance(customer.accountId)).available).toBe(nano(1_000_000_000 - 820 * NANO_PER_CHARACTER))
 })

@@ -307,14 +307,14 @@ test('a form with an idempotency key is charged once, even if its repetition has
   expect(await spent()).toBe(3 * NANO_PER_SECOND)
 })
 
-test('a hundred concurrent requests are all transcribed and charged exactly', async () => {
+test('forty concurrent requests are all transcribed and charged exactly', async () => {
   gateway.upstream.respond((call) => {
     const sound = call.form?.get('file')
     const size = sound instanceof File ? sound.size : 0
     return Response.json({ text: String(size), usage: { type: 'duration', seconds: 1 } })
   })
-  const files = Array.from({ length: 100 }, (_, index) => wavOf((index + 1) / 100))
+  const files = Array.from({ length: 40 }, (_, index) => wavOf((index + 1) / 100))
   const answers = await Promise.all(files.map(async (bytes) => (await hear({ file: file(bytes) })).json()))
   expect(answers.map(({ text }) => Number(text))).toEqual(files.map(({ length }) => length))
-  expect(await spent()).toBe(100 * NANO_PER_SECOND)
+  expect(await spent()).toBe(40 * NANO_PER_SECOND)
 })
