@@ -2,9 +2,10 @@
 
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
-import { chatCompletion, chatStream, eventStream, type UpstreamCall } from '@test/support/upstream'
+import type { UpstreamCall } from '@test/support/upstream'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { assert } from '@/lib/assert'
+import { piecesOf, questionIn, wholeOf } from './told-in-pieces'
 
 export const FORMATS = FORMAT_NAMES
 export type { FormatName } from '@/chat/format-name'
@@ -100,7 +101,7 @@ export async function startScriptedModels(
 
 async function ask(url: string, key: string, question: Question): Promise<{ response: Response; text: string }> {
   const { format, model, fallback = [], stream = false, headers, body, onText } = question
-  const [path, usual] = requestIn(format, model, stream)
+  const { path, body: usual } = questionIn(format, model, { stream, limit: 100 })
   const response = await fetch(url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
@@ -115,35 +116,12 @@ async function ask(url: string, key: string, question: Question): Promise<{ resp
   return { response, text }
 }
 
-function requestIn(format: FormatName, model: string, stream: boolean): [path: string, body: Record<string, unknown>] {
-  const messages = [{ role: 'user', content: 'Hi' }]
-  switch (format) {
-    case 'chat-completions':
-      return ['/v1/chat/completions', { model, messages, stream, max_tokens: 100 }]
-    case 'messages':
-      return ['/v1/messages', { model, messages, stream, max_tokens: 100 }]
-    case 'responses':
-      return ['/v1/responses', { model, input: messages, stream, max_output_tokens: 100 }]
-    case 'generate-content': {
-      const verb = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
-      const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
-      return [`/v1beta/models/${encodeURIComponent(model)}:${verb}`, { contents }]
-    }
-  }
-}
-
 /** A sound answer in a provider's own format; its text is `Sound`. */
 export function soundAnswer(format: FormatName, stream: boolean): Response {
-  switch (format) {
-    case 'chat-completions':
-      return stream ? eventStream(...chatStream(['So', 'und'])) : Response.json(chatCompletion('Sound'))
-    case 'messages':
-      return stream ? messagesStream() : Response.json(MESSAGE)
-    case 'generate-content':
-      return stream ? eventStream(candidate('Sound', true)) : Response.json(candidate('Sound', true))
-    case 'responses':
-      return stream ? responseStream() : Response.json(RESPONSE)
-  }
+  const told = { input: 10, output: 5 }
+  if (!stream) return Response.json(wholeOf(format, 'Sound', told))
+  const { texts, stop, usage, end } = piecesOf(format, ['So', 'und'], told)
+  return new Response([...texts, stop, usage, end].join(''), { headers: { 'content-type': 'text/event-stream' } })
 }
 
 /** An error of the provider with this status. */
@@ -155,76 +133,4 @@ export function status(code: number, headers: Record<string, string> = {}): Scri
 export async function silence(call: UpstreamCall): Promise<Response> {
   await until(() => call.isAborted, 'nobody to wait any more')
   return new Response(null, { status: 500 })
-}
-
-const MESSAGE = {
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  model: 'x',
-  content: [{ type: 'text', text: 'Sound' }],
-  stop_reason: 'end_turn',
-  stop_sequence: null,
-  usage: { input_tokens: 10, output_tokens: 5 },
-}
-
-function messagesStream(): Response {
-  const events = [
-    { type: 'message_start', message: { ...MESSAGE, content: [], stop_reason: null } },
-    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Sound' } },
-    { type: 'content_block_stop', index: 0 },
-    { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 5 } },
-    { type: 'message_stop' },
-  ]
-  return namedEvents(events)
-}
-
-const ITEM = {
-  id: 'msg_1',
-  type: 'message',
-  status: 'completed',
-  role: 'assistant',
-  content: [{ type: 'output_text', text: 'Sound', annotations: [], logprobs: [] }],
-}
-
-const RESPONSE = {
-  id: 'resp_1',
-  object: 'response',
-  created_at: 1_760_000_000,
-  status: 'completed',
-  error: null,
-  incomplete_details: null,
-  model: 'x',
-  output: [ITEM],
-  usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
-}
-
-function responseStream(): Response {
-  const at = { item_id: ITEM.id, output_index: 0, content_index: 0 }
-  const begun = { ...RESPONSE, status: 'in_progress', output: [], usage: null }
-  return namedEvents([
-    { type: 'response.created', response: begun },
-    { type: 'response.in_progress', response: begun },
-    { type: 'response.output_item.added', output_index: 0, item: { ...ITEM, status: 'in_progress', content: [] } },
-    { type: 'response.content_part.added', ...at, part: { ...ITEM.content[0], text: '' } },
-    { type: 'response.output_text.delta', ...at, delta: 'Sound', logprobs: [] },
-    { type: 'response.output_text.done', ...at, text: 'Sound', logprobs: [] },
-    { type: 'response.content_part.done', ...at, part: ITEM.content[0] },
-    { type: 'response.output_item.done', output_index: 0, item: ITEM },
-    { type: 'response.completed', response: RESPONSE },
-  ])
-}
-
-function namedEvents(events: readonly { type: string; [field: string]: unknown }[]): Response {
-  const numbered = events.map((event, sequence_number) => ({ ...event, sequence_number }))
-  const text = numbered.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
-  return new Response(text, { headers: { 'content-type': 'text/event-stream' } })
-}
-
-function candidate(text: string, isLast: boolean) {
-  return {
-    candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...(isLast && { finishReason: 'STOP' }) }],
-    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
-  }
 }

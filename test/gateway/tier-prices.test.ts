@@ -8,6 +8,7 @@ import { flushed, signUpCustomer } from '@test/usage/customer'
 import type { FormatName } from '@/chat/format-name'
 import type { JsonObject } from '@/lib/json'
 import { nano } from '@/lib/money'
+import { questionIn } from './told-in-pieces'
 
 /** What the answers of this file cost in each tier, in nano-USD: 10 tokens read and 5 written. */
 const COST = { standard: 20_000, flex: 10_000, priority: 40_000 } as const
@@ -157,16 +158,7 @@ async function ask({ lane, client, stream }: Lane, key: string, tier: string | u
   const model = `svc/${lane}`
   const field = client === 'generate-content' ? 'serviceTier' : 'service_tier'
   const said = tier === undefined ? {} : { [field]: tier }
-  const messages = [{ role: 'user', content: 'Hi' }]
-  const [path, body] = {
-    'chat-completions': ['/v1/chat/completions', { model, messages, stream, max_tokens: 100 }] as const,
-    messages: ['/v1/messages', { model, messages, stream, max_tokens: 100 }] as const,
-    responses: ['/v1/responses', { model, input: 'Hi', stream, store: false, max_output_tokens: 100 }] as const,
-    'generate-content': [
-      `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
-      { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
-    ] as const,
-  }[client]
+  const { path, body } = questionIn(client, model, { stream, limit: 100 })
   const response = await fetch(world.url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -1,5 +1,5 @@
 /** A provider's answer in each format, piece by piece, so that a test can stop anywhere; and how each format's clients ask. */
-import type { FormatName } from './scripted-models'
+import type { FormatName } from '@/chat/format-name'
 
 export type Told = { input: number; output: number; reasoning?: number; total?: number }
 
@@ -82,7 +82,7 @@ export function questionIn(
   model: string,
   { stream, limit }: { stream: boolean; limit: number },
 ): { path: string; body: Record<string, unknown> } {
-  const messages = [{ role: 'user', content: 'Tell me' }]
+  const messages = [{ role: 'user', content: 'Hi' }]
   switch (format) {
     case 'chat-completions':
       return { path: '/v1/chat/completions', body: { model, messages, stream, max_tokens: limit } }
@@ -92,7 +92,7 @@ export function questionIn(
       return { path: '/v1/responses', body: { model, input: messages, stream, max_output_tokens: limit } }
     case 'generate-content': {
       const verb = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
-      const contents = [{ role: 'user', parts: [{ text: 'Tell me' }] }]
+      const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
       return {
         path: `/v1beta/models/${encodeURIComponent(model)}:${verb}`,
         body: { contents, generationConfig: { maxOutputTokens: limit } },
@@ -137,7 +137,7 @@ const CHUNK = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'x'
 const MESSAGE = { id: 'm', type: 'message', role: 'assistant', model: 'x' }
 
 const RESPONSE = {
-  ...{ id: 'resp_1', object: 'response', created_at: 1_760_000_000, status: 'completed', model: 'x' },
+  ...{ id: 'resp_1', object: 'response', created_at: 1_760_000_000, model: 'x', status: 'completed' },
   ...{ error: null, incomplete_details: null },
 }
 const AT = { item_id: 'msg_1', output_index: 0, content_index: 0 }

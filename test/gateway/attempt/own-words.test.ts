@@ -1,10 +1,12 @@
-/** Callers of a provider's own format get its errors unchanged, except for the gateway's data; no error contains a secret. */
+/** FormatNames of a provider's own format get its errors unchanged, except for the gateway's data; no error contains a secret. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { questionIn } from '@test/gateway/told-in-pieces'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import type { UpstreamCall } from '@test/support/upstream'
+import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { parseJson } from '@/lib/json'
 
 const KEY = 'odd-key-canary-0123456789'
@@ -63,23 +65,12 @@ await Bun.write(
   `[profile made]\ncredential_process = printf '%s' '${JSON.stringify({ Version: 1, ...MADE })}'\n`,
 )
 
-type Caller = 'chat-completions' | 'messages' | 'generate-content' | 'responses'
-
-async function ask(caller: Caller, model: string, stream = false) {
-  const messages = [{ role: 'user', content: 'Hi' }]
-  const body = {
-    'chat-completions': { path: '/v1/chat/completions', body: { model, stream, messages } },
-    messages: { path: '/v1/messages', body: { model, stream, max_tokens: 9, messages } },
-    responses: { path: '/v1/responses', body: { model, stream, input: 'Hi' } },
-    'generate-content': {
-      path: `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
-      body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
-    },
-  }[caller]
-  const response = await fetch(world.url + body.path, {
+async function ask(caller: FormatName, model: string, stream = false) {
+  const { path, body } = questionIn(caller, model, { stream, limit: 9 })
+  const response = await fetch(world.url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body.body),
+    body: JSON.stringify(body),
   })
   const text = await response.text()
   return { status: response.status, text, json: parseJson(text) as { error?: object } | undefined }
@@ -88,7 +79,7 @@ async function ask(caller: Caller, model: string, stream = false) {
 /** Longer than what callers of other formats get, with addresses and names that are the provider's own or the caller's. */
 const LONG = `tools.3.input_schema: see https://docs.example/tools, key_of_the_caller_1234. ${'Very long. '.repeat(100)}The end.`
 
-const OWN: [Caller, string, number, object][] = [
+const OWN: [FormatName, string, number, object][] = [
   [
     'chat-completions',
     'chat',
@@ -163,11 +154,9 @@ const found = (pattern: RegExp, text: string) => pattern.exec(text)?.[0]
 describe.each(['chat', 'responses', 'messages', 'gemini', 'signed', 'shown', 'made'])(
   'errors of the provider of svc/%s',
   (model) => {
-    const callers: Caller[] = ['chat-completions', 'messages', 'generate-content', 'responses']
-
     test.each([400, 403, 500])('neither the error nor the log repeats the request body: %i', async (status) => {
       const logged = world.logLines.length
-      for (const caller of callers) {
+      for (const caller of FORMAT_NAMES) {
         answer = (call) =>
           Response.json(
             {

@@ -231,3 +231,10 @@ test('texts of an embeddings request are counted exactly before a refusal for cr
   expect(answer.status).toBe(200)
   expect((await gateway.balance(poor.accountId)).spent).toBe(nano(121_000))
 })
+
+test('embeddings are refused beyond the key’s tokens per minute', async () => {
+  const key = await gateway.customer('1', { tokensPerMinute: 10 })
+  const ask = () => embed({ model: 'svc/embed', input: [Array.from({ length: 9 }, () => 1)] }, key)
+  expect((await ask()).status).toBe(200)
+  expect((await ask()).status).toBe(429)
+})

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import { answerEither, sellEmbeddings } from '@test/gateway/embed/providers'
+import { questionIn } from '@test/gateway/told-in-pieces'
 import { connect } from '@test/ledger/harness'
 import { keyState } from '@test/ledger/memory-history'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
@@ -70,19 +71,8 @@ async function post(at: TestGateway, path: string, body: object) {
 }
 
 function ask(at: TestGateway, format: FormatName, model: string, more: object = {}) {
-  const messages = [{ role: 'user', content: 'Hi' }]
-  switch (format) {
-    case 'chat-completions':
-      return post(at, '/v1/chat/completions', { model, messages, ...more })
-    case 'responses':
-      return post(at, '/v1/responses', { model, input: messages, ...more })
-    case 'messages':
-      return post(at, '/v1/messages', { model, messages, max_tokens: 50, ...more })
-    case 'generate-content': {
-      const path = `/v1beta/models/${encodeURIComponent(model)}:generateContent`
-      return post(at, path, { contents: [{ parts: [{ text: 'Hi' }] }], ...more })
-    }
-  }
+  const { path, body } = questionIn(format, model, { stream: false, limit: 50 })
+  return post(at, path, { ...body, ...more })
 }
 
 describe.each(FORMAT_NAMES)('allowed providers for a caller of %s', (format) => {

@@ -1,6 +1,7 @@
 /** Rules of account, member and key about data handling: for every call to a provider, on every gateway, and in the usage record. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { answerEither, sellEmbeddings } from '@test/gateway/embed/providers'
+import { questionIn } from '@test/gateway/told-in-pieces'
 import { connect } from '@test/ledger/harness'
 import { keyState } from '@test/ledger/memory-history'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -89,19 +90,8 @@ async function post(at: TestGateway, path: string, body: object) {
 }
 
 function ask(at: TestGateway, format: FormatName, model: string, more: object = {}) {
-  const messages = [{ role: 'user', content: 'Hi' }]
-  switch (format) {
-    case 'chat-completions':
-      return post(at, '/v1/chat/completions', { model, messages, ...more })
-    case 'responses':
-      return post(at, '/v1/responses', { model, input: messages, ...more })
-    case 'messages':
-      return post(at, '/v1/messages', { model, messages, max_tokens: 50, ...more })
-    case 'generate-content': {
-      const path = `/v1beta/models/${encodeURIComponent(model)}:generateContent`
-      return post(at, path, { contents: [{ parts: [{ text: 'Hi' }] }], ...more })
-    }
-  }
+  const { path, body } = questionIn(format, model, { stream: false, limit: 50 })
+  return post(at, path, { ...body, ...more })
 }
 
 const chat = (model: string, more: object = {}) => ask(gateway, 'chat-completions', model, more)
