@@ -15,14 +15,6 @@ describe('an error', () => {
     expect(status).toBeLessThan(600)
   })
 
-  test('a gateway error keeps its cause only for the log', () => {
-    const cause = new Error('ECONNREFUSED 10.0.0.7')
-    const error = new GatewayError('overloaded', 'Try again.', { cause, retryAfterSeconds: 2 })
-    expect(error.cause).toBe(cause)
-    expect(error.message).toBe('Try again.')
-    expect(String(error)).not.toContain('10.0.0.7')
-  })
-
   test('a gateway error names the faulty field', () => {
     expect(invalidRequest('n: at most 8.', 'n')).toMatchObject({ kind: 'invalid_request', options: { param: 'n' } })
     expect('param' in invalidRequest('The body is empty.').options).toBe(false)

@@ -1,7 +1,7 @@
 /** Pictures in chat answers: requested in one format, made in the same or another, and charged as pictures. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { spentAtRest } from '@test/money-bugs/support'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
-import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, eventStream, usageOf } from '@test/support/upstream'
 import { answerPictures, PICTURE, sellPictures } from './picture-providers'
 
@@ -31,10 +31,7 @@ const chat = (model: string, more: object = {}) =>
 const generate = (model: string, generationConfig: object = { responseModalities: ['TEXT', 'IMAGE'] }) =>
   post(`/v1beta/models/${model}:generateContent`, { contents: [{ parts: [{ text: 'Draw a fox' }] }], generationConfig })
 
-async function spent(): Promise<number> {
-  await until(async () => (await gateway.balance(customer.accountId)).held === 0)
-  return (await gateway.balance(customer.accountId)).spent
-}
+const spent = ({ accountId } = customer) => spentAtRest(gateway, accountId)
 
 const ADDRESS = `data:image/png;base64,${PICTURE}`
 /** 5 tokens in at 1,000, 5 of text out at 2,000, and 1,290 of a picture at 30,000 nano-USD. */

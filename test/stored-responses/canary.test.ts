@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { startRedis, type TestServer } from '@test/support/stores'
-import { until } from '@test/support/until'
+import { PATIENCE_MS, until } from '@test/support/until'
 import type { UpstreamCall } from '@test/support/upstream'
 import { Redis } from 'ioredis'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
@@ -79,9 +79,9 @@ async function ask(format: FormatName, stream: boolean, store: boolean): Promise
   })
   expect(text).toContain(`thought ${word}`)
   const requestId = response.headers.get('x-request-id') ?? ''
-  await until(async () => {
-    return (await database.sql`SELECT FROM usage_records WHERE request_id = ${requestId}`).length > 0
-  }, 'the usage record')
+  const isBooked = async () =>
+    (await database.sql`SELECT FROM usage_records WHERE request_id = ${requestId}`).length > 0
+  await until(isBooked, 'the usage record', PATIENCE_MS, 25)
   const id = /"id":\s?"(resp_\w+)"/.exec(text)?.[1] ?? ''
   expect(text).toContain(`"store":${store}`)
   return { word, id }

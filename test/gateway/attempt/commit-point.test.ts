@@ -75,30 +75,6 @@ describe('reaching the commit point', () => {
 })
 
 describe('before the commit point', () => {
-  test('an error with status 200 before content fails the attempt and ends the call', async () => {
-    source.give(batch(itemsOf(format, ROLE, OVERLOADED)))
-    const failed = await awaitContent(source, false, NOBODY_LEAVES)
-    expect(failed).toMatchObject({ kind: 'failed', failure: { kind: 'refused', error: { message: 'overloaded' } } })
-    expect(source.isAborted()).toBe(true)
-  })
-
-  test('a stream that breaks or stops before content fails the attempt', async () => {
-    const failure = { kind: 'timeout', phase: 'idle' } as const
-    source.give({ kind: 'failed', failure })
-    expect(await awaitContent(source, false, NOBODY_LEAVES)).toEqual({ kind: 'failed', failure })
-    source.give(batch(itemsOf(format, ROLE)), done())
-    expect(await awaitContent(source, false, NOBODY_LEAVES)).toMatchObject({
-      kind: 'failed',
-      failure: { kind: 'broken' },
-    })
-  })
-
-  test('a stream with only a role and a terminator fails the attempt', async () => {
-    source.give(batch(itemsOf(format, ROLE, '[DONE]')), done())
-    const failure = { kind: 'malformed', detail: 'the stream ended without content and without a finish reason' }
-    expect(await awaitContent(source, false, NOBODY_LEAVES)).toMatchObject({ kind: 'failed', failure })
-  })
-
   test('a finished stream without content but with a terminator is relayed as an empty answer', async () => {
     const finished: ChatEvent = { type: 'finish', choice: 0, finish: { kind: 'stop', raw: 'stop' } }
     source.give(batch(itemsOf(format, ROLE)), done(finished, END))

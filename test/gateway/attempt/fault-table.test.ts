@@ -49,6 +49,8 @@ beforeAll(async () => {
       plain: plain.url.replace('http:', 'https:'),
       silent: `http://127.0.0.1:${silent.port}`,
     },
+    {},
+    200,
   )
   // A stream that waits for long is begun with signs of life, and has no status to look at: not here, however busy the machine.
   world.gateway.gateway.deps.lateAfterMs = TIMEOUTS.totalMs

@@ -21,13 +21,9 @@ test('a complete answer is returned in bytes and decoded', async () => {
   })
 })
 
-test.each([
-  ['HTML', '<html></html>', 'answer is not JSON'],
-  ['nothing', '', 'answer is not JSON'],
-  ['another shape', '{"hello":1}', 'answer is not of the provider format'],
-  ['nested too deep', `${'['.repeat(3000)}${']'.repeat(3000)}`, 'answer is not JSON'],
-])('%s with status 200 counts as malformed', async (_, text, detail) => {
-  const failure = { kind: 'malformed', detail }
+test('an answer with status 200 that is nested too deep counts as malformed', () => {
+  const failure = { kind: 'malformed', detail: 'answer is not JSON' }
+  const text = `${'['.repeat(3000)}${']'.repeat(3000)}`
   expect(decodeComplete(bodyOf(text), format, false)).toEqual({ kind: 'failed', failure } as never)
 })
 

@@ -166,11 +166,6 @@ describe('the provider’s request', () => {
     expect(answer.headers.get('x-svc-left-out')).toBeNull()
   })
 
-  test('token ids are sent as token ids', async () => {
-    await post('/v1/embeddings', { model: 'svc/embed', input: [[1, 2], [3]] })
-    expect(sentBody().input).toEqual([[1, 2], [3]])
-  })
-
   test('a provider of another format gets texts and dimensions; omitted fields are named', async () => {
     const body = { model: 'svc/embed-gemini', input: ['a', 'b'], dimensions: 3, user: 'u1' }
     const answer = await post('/v1/embeddings', body)
@@ -242,11 +237,6 @@ describe('callers of generate-content', () => {
       embeddings: [{ values: [0.5] }],
       usageMetadata: { promptTokenCount: 3, totalTokenCount: 3 },
     })
-  })
-
-  test('a generate-content caller may send a plain text', async () => {
-    const answer = await post('/v1beta/models/svc/embed-gemini:embedContent', { content: 'text' })
-    expect(answer.status).toBe(200)
   })
 
   test.each([

@@ -1,5 +1,6 @@
 /** Reranked documents: reserved by an upper bound, charged by the provider's units or tokens, free if they fail. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { spentAtRest } from '@test/money-bugs/support'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { fc } from '@test/support/property'
 import { until } from '@test/support/until'
@@ -57,10 +58,7 @@ async function rankingOf(response: Response): Promise<Ranking> {
   return JSON.parse(text)
 }
 
-async function spent({ accountId } = customer): Promise<number> {
-  await until(async () => (await gateway.balance(accountId)).held === 0, 'the hold to end')
-  return (await gateway.balance(accountId)).spent
-}
+const spent = ({ accountId } = customer) => spentAtRest(gateway, accountId)
 
 const indices = ({ results }: Ranking) => results.map(({ index }) => index)
 

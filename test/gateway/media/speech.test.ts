@@ -1,5 +1,6 @@
 /** Speech: reserved and charged by characters or tokens, relayed as it arrives, free if it fails. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { spentAtRest } from '@test/money-bugs/support'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { nano } from '@/lib/money'
@@ -46,10 +47,7 @@ async function bytesOf(response: Response): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer())
 }
 
-async function spent({ accountId } = customer): Promise<number> {
-  await until(async () => (await gateway.balance(accountId)).held === 0, 'the hold to end')
-  return (await gateway.balance(accountId)).spent
-}
+const spent = ({ accountId } = customer) => spentAtRest(gateway, accountId)
 
 /** Sound that a test writes piece by piece. */
 function liveSound(contentType = 'audio/mpeg') {

@@ -1,7 +1,7 @@
 /** Transcriptions and translations: reserved by the file's length, charged by the provider's seconds or tokens. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { spentAtRest } from '@test/money-bugs/support'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
-import { until } from '@test/support/until'
 import {
   answerSound,
   NANO_PER_SECOND,
@@ -57,10 +57,7 @@ function hear(
   })
 }
 
-async function spent({ accountId } = customer): Promise<number> {
-  await until(async () => (await gateway.balance(accountId)).held === 0, 'the hold to end')
-  return (await gateway.balance(accountId)).spent
-}
+const spent = ({ accountId } = customer) => spentAtRest(gateway, accountId)
 
 const file = (bytes: BlobPart, name = 'sound.wav') => new File([bytes], name)
 

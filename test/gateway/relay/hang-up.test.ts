@@ -267,7 +267,7 @@ describe('disconnects before the first byte', () => {
 })
 
 describe('a provider that has sent no byte', () => {
-  test.each(FORMATS.flatMap((format) => [true, false].map((stream) => [format, stream] as const)))(
+  test.each(FORMATS.map((format, index) => [format, index % 2 === 0] as const))(
     '%s, streaming %p: a disconnect costs nothing',
     async (format, stream) => {
       const { accountId, key } = await gateway.customer('1')
