@@ -124,7 +124,11 @@ export function soundAnswer(format: FormatName, stream: boolean): Response {
   const told = { input: 10, output: 5 }
   if (!stream) return Response.json(wholeOf(format, 'Sound', told))
   const { texts, stop, usage, end } = piecesOf(format, ['So', 'und'], told)
-  return new Response([...texts, stop, usage, end].join(''), { headers: { 'content-type': 'text/event-stream' } })
+  const text = [...texts, stop, usage, end].join('')
+  let sequence = 0
+  const numbered = text.replaceAll(/\}\n\n/g, () => `,"sequence_number":${sequence++}}\n\n`)
+  const headers = { 'content-type': 'text/event-stream' }
+  return new Response(format === 'responses' ? numbered : text, { headers })
 }
 
 /** An error of the provider with this status. */

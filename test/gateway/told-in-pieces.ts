@@ -40,15 +40,19 @@ export function piecesOf(format: FormatName, texts: readonly string[], told: Tol
         end: '',
       }
     case 'responses': {
-      const begin = named({ type: 'response.created', response: { ...RESPONSE, status: 'in_progress', output: [] } })
+      const response = { ...RESPONSE, status: 'in_progress', output: [] }
+      const begin = named({ type: 'response.created', response }) + named({ type: 'response.in_progress', response })
       const item = { ...messageItem(''), status: 'in_progress', content: [] }
       const added = named({ type: 'response.output_item.added', output_index: 0, item })
       const part = named({ type: 'response.content_part.added', ...AT, part: textPart('') })
       const whole = messageItem(texts.join(''))
-      const delta = (text: string) => named({ type: 'response.output_text.delta', ...AT, delta: text })
+      const delta = (text: string) => named({ type: 'response.output_text.delta', ...AT, delta: text, logprobs: [] })
       return {
         texts: texts.map((text, index) => (index === 0 ? begin + added + part : '') + delta(text)),
-        stop: named({ type: 'response.output_item.done', output_index: 0, item: whole }),
+        stop:
+          named({ type: 'response.output_text.done', ...AT, text: texts.join(''), logprobs: [] }) +
+          named({ type: 'response.content_part.done', ...AT, part: textPart(texts.join('')) }) +
+          named({ type: 'response.output_item.done', output_index: 0, item: whole }),
         usage: '',
         end: named({ type: 'response.completed', response: wholeOf(format, texts.join(''), told) }),
       }

@@ -53,7 +53,7 @@ type InWorld = () => ScriptedModels
 export function describeFeatures(libraries: readonly PythonLibrary[]): void {
   let world: ScriptedModels
   beforeAll(async () => {
-    world = await startScriptedModels()
+    world = await startScriptedModels({}, {}, {}, {}, 200)
   })
   afterAll(() => world.gateway.stop())
   const inWorld = () => world

@@ -16,7 +16,7 @@ const python = await preparePython('frameworks', write)
 if (python === undefined) process.exit(1)
 const names = FRAMEWORKS.flatMap(({ packages }) => packages)
 write(names.map((name) => `${name} ${versionIn('frameworks', name)}`).join(', '))
-const world = await startScriptedModels()
+const world = await startScriptedModels({}, {}, {}, {}, 200)
 let failures = 0
 for (const { name, module } of FRAMEWORKS) {
   const worker = startPythonWorker(python, module)
