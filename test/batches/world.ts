@@ -1,6 +1,6 @@
 /** What tests of batches share: input files, their upload, and waiting for a batch to end. */
 import type { Customer, TestGateway } from '@test/support/gateway'
-import { PATIENCE_MS, until } from '@test/support/until'
+import { untilSeldom } from '@test/support/until'
 import OpenAI, { toFile } from 'openai'
 import type { Batch } from 'openai/resources/batches'
 
@@ -36,9 +36,6 @@ export async function begin(client: OpenAI, lines: readonly unknown[], endpoint:
   return client.batches.create({ input_file_id, endpoint, completion_window: '24h' })
 }
 
-/** A batch takes seconds to end, and each look at it costs a request. */
-const LOOK_MS = 50
-
 const ENDED: readonly string[] = ['completed', 'expired', 'cancelled', 'failed']
 
 /** The batch once it has ended; `beforeLook` is done before each look. */
@@ -48,7 +45,7 @@ export function ended(client: OpenAI, id: string, beforeLook = async () => {}): 
     const batch = await client.batches.retrieve(id)
     return ENDED.includes(batch.status) && batch
   }
-  return until(look, 'the batch to end', PATIENCE_MS, LOOK_MS)
+  return untilSeldom(look, 'the batch to end')
 }
 
 /** The reason of the batch's pause, once it has paused. */
@@ -57,7 +54,7 @@ export function paused({ gateway }: TestGateway, id: string): Promise<string> {
     const [row] = await gateway.database.sql<{ paused: string | null }[]>`SELECT paused FROM batches WHERE id = ${id}`
     return row?.paused ?? undefined
   }
-  return until(look, 'the batch to pause', PATIENCE_MS, LOOK_MS)
+  return untilSeldom(look, 'the batch to pause')
 }
 
 /** Ends the time that a paused batch and its lines wait. */

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { startRedis, type TestServer } from '@test/support/stores'
-import { PATIENCE_MS, until } from '@test/support/until'
+import { until, untilSeldom } from '@test/support/until'
 import type { UpstreamCall } from '@test/support/upstream'
 import { Redis } from 'ioredis'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
@@ -81,7 +81,7 @@ async function ask(format: FormatName, stream: boolean, store: boolean): Promise
   const requestId = response.headers.get('x-request-id') ?? ''
   const isBooked = async () =>
     (await database.sql`SELECT FROM usage_records WHERE request_id = ${requestId}`).length > 0
-  await until(isBooked, 'the usage record', PATIENCE_MS, 25)
+  await untilSeldom(isBooked, 'the usage record')
   const id = /"id":\s?"(resp_\w+)"/.exec(text)?.[1] ?? ''
   expect(text).toContain(`"store":${store}`)
   return { word, id }

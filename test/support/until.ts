@@ -2,6 +2,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 
 const POLL_INTERVAL_MS = 5
+const SELDOM_MS = 30
 /** The one limit of everything that tests wait for: what takes longer never comes, however busy the machine is. */
 export const PATIENCE_MS = 120_000
 
@@ -22,6 +23,11 @@ export async function until<T>(
     if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms for ${what}, ${machineLoad()}`)
     await Bun.sleep(pollMs)
   }
+}
+
+/** Likewise, for what takes seconds and is dear to look at: it looks less often. */
+export function untilSeldom<T>(condition: () => T | Promise<T>, what: string): ReturnType<typeof until<T>> {
+  return until(condition, what, PATIENCE_MS, SELDOM_MS)
 }
 
 /** What the machine has to do beside the tests, for whoever reads of a wait that was in vain. */

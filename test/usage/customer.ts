@@ -1,7 +1,7 @@
 /** A signed-in person whose account has credit and a key, and requests in their name. */
 import type { TestGateway } from '@test/support/gateway'
 import { type Person, type PersonOptions, signUpPerson } from '@test/support/person'
-import { PATIENCE_MS, until } from '@test/support/until'
+import { untilSeldom } from '@test/support/until'
 import { createCredits } from '@/accounts/credits'
 import { assert } from '@/lib/assert'
 import { nano, parseUsd } from '@/lib/money'
@@ -48,5 +48,5 @@ export async function flushed(gateway: TestGateway, accountId: string): Promise<
     return row?.ledger_seq === (await gateway.balance(accountId)).seq
   }
   // The flusher waits up to a second for more charges, and each look costs two calls.
-  await until(look, 'the history to have every charge', PATIENCE_MS, 25)
+  await untilSeldom(look, 'the history to have every charge')
 }

@@ -1,5 +1,5 @@
 /**
- * A provider's own tools. Without a price they are refused. Earlier uses in a conversation go to providers of its
+ * A provider's own tools: without a price they are refused. Earlier uses in a conversation go to providers of its
  * format; other targets get them omitted and named.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

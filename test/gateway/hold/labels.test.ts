@@ -7,7 +7,7 @@ import {
   soundAnswer,
   startScriptedModels,
 } from '@test/gateway/scripted-models'
-import { PATIENCE_MS, until } from '@test/support/until'
+import { untilSeldom } from '@test/support/until'
 import type { UpstreamCall } from '@test/support/upstream'
 
 const SAID = {
@@ -38,7 +38,7 @@ async function booked(requestId: string | null): Promise<Row> {
       SELECT array_to_json(tags) AS tags, app, end_user, member_id FROM usage_records WHERE request_id = ${requestId ?? ''}`
     return row
   }
-  return until(look, 'the record to be booked', PATIENCE_MS, 25)
+  return untilSeldom(look, 'the record to be booked')
 }
 
 describe.each([...FORMATS])('a caller of %s', (format) => {
