@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { balanceOf, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { camt } from '@test/console/administration/statements/camt/build'
-import { testBrowser } from '@test/support/browser'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { type Person, signUpPerson } from '@test/support/person'
 import type { Page } from 'playwright-core'
 import { connectDatabase } from '@/db/client'
@@ -212,6 +212,51 @@ describe('accounts', () => {
 })
 
 describe('the page of providers', () => {
+  test('a provider test is started by a click, shown while it runs, and explains failures', async () => {
+    const page = await open('/admin/providers')
+    const gate = Promise.withResolvers<void>()
+    await page.route('**/api/admin/providers/provider1/test', async (route) => {
+      await gate.promise
+      await route.continue()
+    })
+    const button = page.getByRole('button', { name: 'Test provider1' })
+    await button.click()
+    await page.getByRole('status', { name: 'Loading' }).first().waitFor()
+    gate.resolve()
+    const table = page.getByRole('table', { name: 'What works at provider1' })
+    await table.waitFor()
+    const cells = await table.getByRole('row').nth(1).getByRole('cell').allInnerTexts()
+    // The provider of this office answers everything with the same words, in one piece.
+    expect(cells.slice(1, 3)).toEqual(['Works', 'Fails'])
+    await page.getByText('svc/alpha, stream: came in one piece').waitFor()
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [768, 'dark'],
+      [360, 'dark'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme })
+      await expectAccessible(page)
+      await expectNoSidewaysScroll(page)
+    }
+    const { items } = await office.administration.searchAudit({ action: 'provider.test', limit: 10 })
+    expect(items).toMatchObject([{ actorEmail: office.first.email, subject: 'provider1' }])
+  })
+
+  test('a provider test that could not run shows the reason and can be repeated', async () => {
+    const page = await open('/admin/providers')
+    const route = '**/api/admin/providers/provider1/test'
+    const refused = { error: { message: 'The history is away.', type: 'x', param: null, code: null } }
+    await page.route(route, (intercepted) => intercepted.fulfill({ status: 503, json: refused }))
+    await page.getByRole('button', { name: 'Test provider1' }).click()
+    await page.getByText('The history is away.').waitFor()
+    await expectAccessible(page)
+    await page.unroute(route)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('table', { name: 'What works at provider1' }).waitFor()
+    expect(await page.getByText('The history is away.').count()).toBe(0)
+  })
+
   test('the Providers page shows the results of tiers by model', async () => {
     const page = await open('/admin/providers')
     await page.getByText('Nothing observed yet').waitFor()
@@ -241,6 +286,7 @@ describe('every page', () => {
   })
 
   test('an administration page that failed to load says why and can be loaded again', async () => {
+    const page = await open('/settings')
     for (const [path, route] of [
       ['/admin/orders', '**/api/admin/orders*'],
       ['/admin/accounts', '**/api/admin/accounts*'],
@@ -251,7 +297,6 @@ describe('every page', () => {
       ['/admin/reconciliation', '**/api/admin/count-gaps*'],
       ['/admin/audit', '**/api/admin/audit*'],
     ] as const) {
-      const page = await open('/settings')
       const refused = { error: { message: 'The history is away.', type: 'x', param: null, code: null } }
       await page.route(route, (intercepted) => intercepted.fulfill({ status: 409, json: refused }))
       await page.goto(`${office.gateway.url}/dashboard${path}`)
@@ -259,7 +304,6 @@ describe('every page', () => {
       await page.unroute(route)
       await page.getByRole('button', { name: 'Try again' }).click()
       await page.getByText('The history is away.').waitFor({ state: 'detached' })
-      await browser.closePages()
     }
   })
 

@@ -1,4 +1,4 @@
-/** The budgets page in Chromium: setting a limit, granting more, and what developers see. */
+/** Budgets in Chromium: setting a limit, granting more, what developers see, and what a key's page shows. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, expectGoodLooks, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -74,4 +74,28 @@ test('developers see their own budgets and change nothing', async () => {
   await page.getByRole('listitem').filter({ hasText: 'Charles' }).waitFor()
   expect(await page.getByText('Not set').count()).toBe(1)
   expect(await page.getByRole('button', { name: /Edit the budget/ }).count()).toBe(0)
+})
+
+test('a key’s page shows the budgets that limit it with their remaining amounts, and tags are added', async () => {
+  const person = await signUpPerson(gateway)
+  const made = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'Robot', monthlyBudgetUsd: '20' })
+  const { id } = (made.body as { item: { id: string } }).item
+  const { accountId, userId } = person.viewer
+  const budgets = `/dashboard/api/a/${accountId}/budgets`
+  await person.json('PUT', `${budgets}/member/${userId}`, { dayUsd: '3' })
+  await person.json('PUT', `${budgets}/account/${accountId}`, { totalUsd: '100' })
+  const page = await browser.open(`/dashboard/keys/${id}`, { url: gateway.url, cookie: person.cookie })
+  await page.getByText('Its member, day: $0.00 of $3.00, $3.00 left').waitFor()
+  await page.getByText('This key, month: $0.00 of $20.00, $20.00 left').waitFor()
+  await page.getByText('The account, total: $0.00 of $100.00, $100.00 left').waitFor()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Tags').fill('team=search, Env=prod')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText("'Env=prod' is no tag.").waitFor()
+  await dialog.getByLabel('Tags').fill('team=search, env=prod')
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('team=search').waitFor()
+  await expectAccessible(page)
 })

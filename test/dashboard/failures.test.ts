@@ -1,11 +1,13 @@
-/** The pages of failed requests in Chromium: reasons, filters by reason and key, search by id; also for administrators. */
+/** The pages of failed requests in Chromium, also for administrators, and the administrators' list of charged requests. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { DESK_AND_PHONE, expectAccessible, expectGoodLooks, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
+import { usageRecord } from '@test/usage/sample-records'
 import type { Page } from 'playwright-core'
+import { writeUsageBatch } from '@/usage/write-batch'
 
 /** Also between the two, where a table is narrowest. */
 const LOOKS = [...DESK_AND_PHONE, { width: 1024, colorScheme: 'light' }] as const
@@ -92,4 +94,39 @@ test('the list of failed requests is empty at first, and says so if a filter mat
   await page.getByText('No failed request matches these filters').waitFor()
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByText('No request has failed in the last 30 days').waitFor()
+})
+
+test('the administrators’ list of requests shows charges, marks likely duplicates, and can be filtered', async () => {
+  const payer = await signUpPerson(gateway)
+  const { accountId } = payer.viewer
+  const now = Date.now()
+  await writeUsageBatch(gateway.gateway.database.sql, [
+    usageRecord({ accountId, atMs: now - 60_000, cost: 5_000, facts: { requestId: 'req_first' } }),
+    usageRecord({ accountId, atMs: now - 30_000, cost: 5_000, facts: { requestId: 'req_again' } }),
+    usageRecord({
+      accountId,
+      atMs: now,
+      cost: 6_000,
+      facts: { requestId: 'req_other', labels: { tags: ['team=search'] } },
+    }),
+  ])
+  const page = await open(`/admin/accounts/${accountId}/requests`, administrator)
+  await page.getByText('Looks like req_first').waitFor()
+  await page.getByText('Looks like req_again').waitFor()
+  expect(await page.getByRole('listitem').count()).toBe(3)
+  await expectGoodLooks(page, LOOKS)
+  await page.getByLabel('Tag').fill('team=search')
+  await page.getByText('req_first').first().waitFor({ state: 'detached' })
+  expect(await page.getByRole('listitem').count()).toBe(1)
+  await page.getByLabel('Cost (USD)').fill('1')
+  await page.getByText('No request matches these filters').waitFor()
+  await expectGoodLooks(page, LOOKS)
+})
+
+test('only administrators have the list of requests, and an invalid filter is named in an error', async () => {
+  const path = `/dashboard/api/admin/accounts/${customer.accountId}/requests`
+  expect((await customer.person.json('GET', path)).status).toBe(404)
+  expect((await administrator.json('GET', `${path}?cost=free`)).body).toMatchObject({ error: { param: 'cost' } })
+  expect((await administrator.json('GET', `${path}?from=today`)).body).toMatchObject({ error: { param: 'from' } })
+  expect((await administrator.json('GET', `${path}?cursor=x`)).body).toMatchObject({ error: { param: 'cursor' } })
 })

@@ -1,4 +1,4 @@
-/** Invitations in Chromium with real mails: two people come to share an account, and every failure on the way. */
+/** Answering an invitation in Chromium with real mails, and every failure on the way. The team's story has the whole way. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { expectAccessible, expectGoodLooks, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -9,7 +9,6 @@ import type { Page } from 'playwright-core'
 import { createUser } from '@/accounts/users'
 
 const PASSWORD = 'a horse on a battery'
-const VERIFY = /(http:\S+\/dashboard\/verify-email#token=\w+)/
 const INVITATION = /(http:\S+\/dashboard\/invitation#token=\w+)/
 let gateway: TestGateway
 const browser = testBrowser()
@@ -33,20 +32,6 @@ function open(path: string, view: View = {}): Promise<Page> {
   return browser.open(path, { url: gateway.url, ...view })
 }
 
-/** Signs somebody up on the page that is shown, up to the mail, and goes on from its link. */
-async function signUp(page: Page, name: string, email: string): Promise<void> {
-  await page.getByLabel('Name').fill(name)
-  await page.getByLabel('E-mail address').fill(email)
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await page.getByRole('button', { name: 'Create account' }).click()
-  await page.getByRole('heading', { name: 'Check your mail' }).waitFor()
-  // A mail program opens another tab.
-  await page.goto('about:blank')
-  await page.goto(await mailServer.find(email, VERIFY))
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await page.getByRole('button', { name: 'Confirm and sign in' }).click()
-}
-
 /** Somebody with a confirmed address, without a detour over pages. */
 async function newPerson(name: string, email = newAddress()): Promise<Person> {
   await createUser(gateway.gateway.database, { email, password: PASSWORD, name })
@@ -57,43 +42,6 @@ async function newPerson(name: string, email = newAddress()): Promise<Person> {
   })
   return personWith(gateway, cookieOf(response), { email, password: PASSWORD })
 }
-
-test('a new person makes an organisation and invites somebody, who signs up, accepts, and sees the account', async () => {
-  const [founderEmail, colleagueEmail] = [newAddress(), newAddress()]
-  const founder = await open('/dashboard/sign-up')
-  await signUp(founder, 'Ada Lovelace', founderEmail)
-  await founder.getByRole('link', { name: 'Members' }).click()
-  await founder.getByLabel('Company name').fill('Analytical Engines Ltd')
-  await founder.getByRole('combobox', { name: 'Country' }).fill('gb')
-  await founder.getByRole('option', { name: 'United Kingdom (GB)' }).click()
-  await founder.getByRole('button', { name: 'Make it an organisation' }).click()
-  await founder.getByRole('dialog').getByRole('button', { name: 'Make it an organisation' }).click()
-  await founder.getByText('No invitation is waiting for an answer.').waitFor()
-  await founder.getByLabel('E-mail address').fill(colleagueEmail)
-  await founder.getByRole('button', { name: 'Send invitation' }).click()
-  await founder.getByRole('listitem').filter({ hasText: colleagueEmail }).getByText('Developer').waitFor()
-  await expectAccessible(founder)
-
-  const colleague = await open(await mailServer.find(colleagueEmail, INVITATION))
-  await colleague.getByRole('heading', { name: 'You are invited' }).waitFor()
-  expect(colleague.url()).not.toContain('token')
-  await expectAccessible(colleague)
-  await colleague.getByRole('link', { name: 'Create an account' }).click()
-  await signUp(colleague, 'Charles Babbage', colleagueEmail)
-  await colleague.getByRole('heading', { name: 'Join Analytical Engines Ltd' }).waitFor()
-  await colleague.getByText('Ada Lovelace invites you').waitFor()
-  await expectAccessible(colleague)
-  await colleague.getByRole('button', { name: 'Accept' }).click()
-  await colleague.getByRole('button', { name: 'Account: Analytical Engines Ltd' }).waitFor()
-  await colleague.getByRole('link', { name: 'Members' }).click()
-  await colleague.getByRole('row', { name: /Charles Babbage \(you\).*Developer/ }).waitFor()
-  await colleague.getByRole('link', { name: 'API keys' }).click()
-  await colleague.getByText('No API keys yet').waitFor()
-
-  await founder.reload()
-  await founder.getByRole('row', { name: /Charles Babbage/ }).waitFor()
-  await founder.getByText('No invitation is waiting for an answer.').waitFor()
-})
 
 test('the operator sees a warning if PUBLIC_URL for links is not set', () => {
   expect(gateway.logLines.join()).toContain('mail_links_without_host')
@@ -143,7 +91,7 @@ describe('an invited person', () => {
 
   test('every void invitation link gets the same explanation, whatever its token', async () => {
     const page = await open('/docs', { cookie: person.cookie })
-    for (const token of ['x', 'x'.repeat(9_000), '%00', '..%2F', '%C3%BC', '%zz']) {
+    for (const token of ['x'.repeat(9_000), '%00', '%zz']) {
       await page.goto('about:blank')
       await page.goto(`${gateway.url}/dashboard/invitation#token=${token}`)
       await page.getByText('This invitation is not valid, or no longer. Ask for a new one.').waitFor()

@@ -96,15 +96,16 @@ const DIALOGS: readonly Dialog[] = [
 let gateway: TestGateway
 const browser = testBrowser()
 let owner: Person
+let other: Person
 let keyId: string
 let batchId: string
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => new Response('{}') })
+  other = await signUpPerson(gateway, { name: 'Grace Hopper' })
 })
 beforeEach(async () => {
   owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
-  const other = await signUpPerson(gateway, { name: 'Grace Hopper' })
   const { accountId, userId, email } = owner.viewer
   const ask = (method: string, path: string, body: object) =>
     owner.json(method, `/dashboard/api/a/:accountId/${path}`, body)

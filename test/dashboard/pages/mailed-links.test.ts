@@ -1,4 +1,4 @@
-/** Further addresses for alerts in Chromium: adding, confirming by the mailed link, and removing. */
+/** Pages of mailed links in Chromium: further addresses for alerts, keys found in public, and what keeps a link's token. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { signInAgain } from '@test/console/http/support'
 import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
@@ -70,3 +70,65 @@ test('an alert address is added by keyboard, resent, confirmed by its recipient,
   await again.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
   await again.getByText('Nobody else gets them.').waitFor()
 })
+
+test('a finder reports a key by keyboard, and its owner deactivates it by the link, once', async () => {
+  const { database } = gateway.gateway
+  const email = 'grace@example.test'
+  const user = await createUser(database, { email, password: 'a horse on a battery' })
+  const userId = user.kind === 'created' ? user.userId : ''
+  const [row] = await database.sql<{ account_id: string }[]>`SELECT account_id FROM users WHERE id = ${userId}`
+  const made = await gateway.apiKeys.create({ accountId: row?.account_id ?? '', name: 'ci', createdBy: userId })
+  if (made.kind !== 'created') throw new Error(made.kind)
+
+  const page = await browser.open('/dashboard/leaked-key', { url: gateway.url, width: 320, colorScheme: 'dark' })
+  await page.getByLabel('Text of the key').waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByText('Paste the text of the key.').waitFor()
+  await page.keyboard.type(made.key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Thank you' }).waitFor()
+  await expectAccessible(page)
+  await expectNoSidewaysScroll(page)
+
+  const path = await server.find(email, /(\/dashboard\/leaked-key\/off#token=\w{32})/)
+  const off = await browser.open(path, { url: gateway.url, width: 768 })
+  await off.getByRole('button', { name: 'Switch it off' }).click()
+  await off.getByRole('heading', { name: 'The key is off' }).waitFor()
+  await expectAccessible(off)
+  expect(await database.sql`SELECT status FROM api_keys WHERE id = ${made.keyId}`).toMatchObject([
+    { status: 'deactivated' },
+  ])
+
+  const again = await browser.open(path, { url: gateway.url })
+  await again.getByRole('button', { name: 'Switch it off' }).click()
+  await again.getByText('This link is no longer valid').waitFor()
+  await expectAccessible(again)
+})
+
+test.each([
+  ['verify-email', 'Enter the password that you chose when you signed up.'],
+  ['reset-password', 'At least 8 characters.'],
+  ['invitation', 'Sign in with the address that the invitation was sent to'],
+])('the page /%s of a mailed link asks before it acts, also if it is drawn anew before', async (path, words) => {
+  const page = await browser.open('/healthz', { url: gateway.url })
+  await page.addInitScript(drawAnew)
+  await page.goto(`${gateway.url}/dashboard/${path}#token=sesame`)
+  await page.getByText(words).waitFor()
+  expect(new URL(page.url()).hash).toBe('')
+})
+
+/** Runs in the page, as a busy machine would act: when the token is taken out of the address, something more urgent than the page has to be drawn before React goes on. */
+function drawAnew(): void {
+  const original = history.replaceState
+  let isDone = false
+  history.replaceState = function (...given) {
+    original.apply(this, given)
+    if (isDone) return
+    isDone = true
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = () => history.replaceState(null, '', `${location.pathname}/`)
+    port2.postMessage('')
+    // Longer than React draws without looking whether there is something more urgent.
+    for (let times = 0; times < 100_000_000; times++);
+  }
+}
