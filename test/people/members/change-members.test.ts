@@ -54,14 +54,6 @@ describe('an organisation', () => {
       kind: 'not_organisation',
     })
   })
-
-  test('a personal account cannot change members', async () => {
-    const owner = await newUser(fixture)
-    const other = await join(fixture, owner.accountId, 'viewer')
-    const change = { accountId: owner.accountId, userId: other.userId, by: by(owner) }
-    expect(await changeRole(fixture.database, change, 'admin')).toEqual({ kind: 'not_organisation' })
-    expect(await removeMember(fixture.database, change)).toEqual({ kind: 'not_organisation' })
-  })
 })
 
 describe('a role', () => {

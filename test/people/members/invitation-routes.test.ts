@@ -95,13 +95,15 @@ describe('an invitation', () => {
     expect(answers.map(shape)).toEqual(answers.map(() => first))
   })
 
-  test('before confirming their address, a person does not see whether an invitation link is valid', async () => {
+  test('before confirming their address, a person does not see whether an invitation link is valid; then they can accept', async () => {
     const owner = await newOrganisation()
     const person = await signUpPerson(gateway)
     const token = await invited(owner, person)
     for (const text of [token, 'x'.repeat(32)]) {
       expect(refusal(await tell(person, 'accept', text))).toBe('403 email_not_verified')
     }
+    await gateway.gateway.database.sql`UPDATE users SET email_verified = true WHERE id = ${person.viewer.userId}`
+    expect((await tell(person, 'accept', token)).status).toBe(200)
   })
 
   test('inviting has the same answer whether or not the address has signed up', async () => {
@@ -130,14 +132,14 @@ describe('an invitation', () => {
     expect((await tell(person, 'accept', tokens[3])).status).toBe(200)
   })
 
-  test('a hundred requests with one request key send one mail, and the invited person joins once', async () => {
+  test('thirty requests at once with one request key send one mail, and the invited person joins once', async () => {
     const owner = await newOrganisation()
     const person = await verifiedPerson()
     const { sql } = gateway.gateway.database
     const press = async (who: Person, path: string, body: object) => {
       const request = { method: 'POST', headers: { 'idempotency-key': path, 'content-type': 'application/json' } }
       const answers = await Promise.all(
-        Array.from({ length: 100 }, async () => {
+        Array.from({ length: 30 }, async () => {
           const response = await who.fetch(path, { ...request, body: JSON.stringify(body) })
           return { status: response.status, body: await response.text() }
         }),
@@ -156,10 +158,7 @@ describe('an invitation', () => {
     expect(await mails()).toBe(before + 1)
     const [{ tokenHash } = { tokenHash: '' }] =
       await sql`SELECT token_hash AS "tokenHash" FROM invitations WHERE id = ${invitationId}`
-    // A person makes at most 120 changes a minute.
-    const admin = await verifiedPerson()
-    await tell(admin, 'accept', await invited(owner, admin, 'admin'))
-    await press(admin, `${at}/${invitationId}/resend`, {})
+    await press(owner, `${at}/${invitationId}/resend`, {})
     expect(await mails()).toBe(before + 2)
     const [again] = await sql`SELECT token_hash FROM invitations WHERE id = ${invitationId}`
     expect(again?.token_hash).not.toBe(tokenHash)

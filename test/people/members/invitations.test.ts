@@ -123,16 +123,6 @@ describe('an invitation', () => {
     }
     expect(await roleOf(accountId, person)).toBeUndefined()
   })
-
-  test('an invited person can accept once their address is confirmed', async () => {
-    const organisation = await newOrganisation(fixture)
-    const person = await newUser(fixture)
-    const { token } = await send(organisation, person.email, 'viewer')
-    await fixture.database.sql`UPDATE users SET email_verified = false WHERE id = ${person.userId}`
-    for (const text of [token, 'x'.repeat(32)]) expect(await accept(person, text)).toEqual({ kind: 'not_verified' })
-    await fixture.database.sql`UPDATE users SET email_verified = true WHERE id = ${person.userId}`
-    expect(await accept(person, token)).toMatchObject({ kind: 'accepted' })
-  })
 })
 
 describe('the inviter’s rights', () => {
@@ -176,16 +166,6 @@ describe('the inviter’s rights', () => {
       expect(await resendInvitation(fixture.database, inviting, invitationId)).toEqual({ kind: 'unknown_invitation' })
     const again = await send(organisation, toViewer.email, 'viewer', people.admin)
     expect(await accept(toViewer, again.token)).toMatchObject({ kind: 'accepted' })
-  })
-
-  test('members cannot be invited again, and personal accounts have no invitations', async () => {
-    const { accountId, people } = await newOrganisation(fixture)
-    const inviting = { accountId, by: by(people.owner) }
-    const { email } = people.viewer
-    expect(await invite(fixture.database, inviting, { email, role: 'admin' })).toEqual({ kind: 'already_member' })
-    const alone = await newUser(fixture)
-    const inPersonal = { accountId: alone.accountId, by: by(alone) }
-    expect(await invite(fixture.database, inPersonal, { email, role: 'viewer' })).toEqual({ kind: 'not_organisation' })
   })
 })
 

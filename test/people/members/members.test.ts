@@ -96,7 +96,9 @@ describe('a personal account', () => {
       ...{ kind: 'personal', company: null, nextCursor: null, maxMembers: 500 },
       items: [{ userId, name: 'Ada Lovelace', email, role: 'owner', isSelf: true, activeKeys: 0 }],
     })
-    expect(refusal(await owner.json('DELETE', `${within(owner)}/members/${userId}`))).toBe('409 not_organisation')
+    const member = `${within(owner)}/members/${userId}`
+    expect(refusal(await owner.json('DELETE', member))).toBe('409 not_organisation')
+    expect(refusal(await owner.json('PATCH', member, { role: 'viewer' }))).toBe('409 not_organisation')
   })
 })
 
