@@ -8,16 +8,12 @@ import { totpCode } from '@test/support/totp'
 import type { Page } from 'playwright-core'
 
 let gateway: TestGateway
-let closed: TestGateway
 const browser = testBrowser()
 
 beforeAll(async () => {
-  ;[gateway, closed] = await Promise.all([
-    startGateway({ respond: () => new Response('{}') }),
-    startGateway({ respond: () => new Response('{}'), environment: { SIGN_UP: 'closed' } }),
-  ])
+  gateway = await startGateway({ respond: () => new Response('{}') })
 })
-afterAll(() => Promise.all([gateway.stop(), closed.stop()]))
+afterAll(() => gateway.stop())
 
 /** Waits for the heading of a page. */
 function heading(page: Page, name: string): Promise<void> {
@@ -67,7 +63,12 @@ describe('signing up and in', () => {
   })
 
   test('closed sign-up is shown as closed', async () => {
-    const page = await browser.open('/dashboard/sign-up', { url: closed.url })
+    const page = await browser.open('/healthz', { url: gateway.url })
+    await page.route('**/api/session/options', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), signUp: 'closed' } })
+    })
+    await page.goto(`${gateway.url}/dashboard/sign-up`)
     await page.getByText('Sign-up is closed.').waitFor()
     expect(await page.getByRole('button', { name: 'Create account' }).count()).toBe(0)
   })

@@ -147,10 +147,11 @@ test.each(DIALOGS)(
           await page.keyboard.press('ArrowDown')
         await page.keyboard.press('Enter')
       }
-      await goRound(page, dialog)
+      await until(() => holdsFocus(dialog), 'the focus to be in the dialog')
     }
     await tabTo(page, button)
     await openDialog()
+    await goRound(page, dialog)
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'hidden' })
     await until(() => hasFocus(button), 'the focus to be back')

@@ -157,18 +157,19 @@ describe('rules for all keys', () => {
     await setPolicy({ maxKeyAgeDays: null })
   })
 
-  test.each([
-    { maxKeyAgeDays: 0 },
-    { maxKeyAgeDays: 4000 },
-    { allowedModels: [] },
-    { allowedModels: ['svc/none'] },
-    { allowedProviders: [] },
-    { allowedProviders: ['provider1', 'nobody'] },
-    { regions: [] },
-    { regions: ['EU 1'] },
-    { zeroRetention: null },
-    {},
-  ])('the policy %j is refused', async (policy) => {
-    expect((await setPolicy(policy)).status).toBe(400)
+  test('invalid rules are refused', async () => {
+    const invalid = [
+      { maxKeyAgeDays: 0 },
+      { maxKeyAgeDays: 4000 },
+      { allowedModels: [] },
+      { allowedModels: ['svc/none'] },
+      { allowedProviders: [] },
+      { allowedProviders: ['provider1', 'nobody'] },
+      { regions: [] },
+      { regions: ['EU 1'] },
+      { zeroRetention: null },
+      {},
+    ]
+    for (const policy of invalid) expect([policy, (await setPolicy(policy)).status]).toEqual([policy, 400])
   })
 })

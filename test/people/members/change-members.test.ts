@@ -103,10 +103,10 @@ describe('a role', () => {
     expect(await changeRole(fixture.database, change, 'owner')).toEqual({ kind: 'too_many_owned' })
   })
 
-  test('if two owners demote each other at the same time, one of them remains owner, in 100 of 100 runs', async () => {
+  test('if two owners demote each other at the same time, one of them remains owner, in 30 of 30 runs', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const pair = [people.owner, await join(fixture, accountId, 'owner')] as const
-    for (let round = 0; round < 100; round++) {
+    for (let round = 0; round < 30; round++) {
       const [one, other] = pair
       const outcomes = await Promise.all([
         changeRole(fixture.database, { accountId, userId: other.userId, by: by(one) }, 'viewer'),

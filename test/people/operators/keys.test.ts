@@ -14,11 +14,15 @@ import { placeOf } from '@/people/operation'
 import { OPERATOR_OPERATIONS } from '@/people/operators/operations'
 import { callerOf, codeOf, makeOperatorKey, newAccount } from './caller'
 
+type ApiPaths = Record<string, Record<string, { tags: string[]; description: string; parameters: { name: string }[] }>>
+
 let gateway: TestGateway
 let shop: Awaited<ReturnType<typeof makeOperatorKey>>
 let call: ReturnType<typeof callerOf>
 let customer: Customer
 let person: Person
+let manager: { key: string }
+let documented: ApiPaths
 
 beforeAll(async () => {
   gateway = await startGateway({
@@ -27,6 +31,8 @@ beforeAll(async () => {
   })
   customer = await gateway.customer('5')
   person = await signUpPerson(gateway)
+  manager = await makeManagementKey(person)
+  documented = ((await (await fetch(`${gateway.url}/docs/json`)).json()) as { paths: ApiPaths }).paths
   await renew()
 })
 afterAll(() => gateway.stop())
@@ -82,7 +88,6 @@ describe('operations by operator keys', () => {
   test.each(OPERATIONS)('$name refuses every other credential before it reads the body', async (operation) => {
     const { method } = operation
     const path = `/v1/operator${fillPath(operation.place, { accountId: customer.accountId, id: customer.keyId })}`
-    const manager = await makeManagementKey(await signUpPerson(gateway))
     for (const key of [undefined, customer.key, manager.key, 'svc-op-nothing', generateProgramKey('svc', 'op').key]) {
       const refused = await send(gateway, key, method, path, method === 'GET' ? undefined : 'no object')
       expect({ status: refused.status, code: codeOf(refused) }).toEqual({ status: 401, code: 'operator_key_required' })
@@ -146,15 +151,12 @@ describe('operations by operator keys', () => {
     },
   )
 
-  test.each(OPERATIONS)('$name is in the API document with the tag Operator and its scope', async (operation) => {
-    const document = (await (await fetch(`${gateway.url}/docs/json`)).json()) as {
-      paths: Record<string, Record<string, { tags: string[]; description: string; parameters: { name: string }[] }>>
-    }
+  test.each(OPERATIONS)('$name is in the API document with the tag Operator and its scope', (operation) => {
     const path = `/v1/operator${operation.place.replaceAll(/:(\w+)/g, '{$1}')}`
-    const documented = document.paths[path]?.[operation.method.toLowerCase()]
-    expect(documented?.tags).toEqual(['Operator'])
-    expect(documented?.description).toContain(`Needs the scope \`${operation.scope}\`.`)
-    const names = documented?.parameters.map(({ name }) => name) ?? []
+    const described = documented[path]?.[operation.method.toLowerCase()]
+    expect(described?.tags).toEqual(['Operator'])
+    expect(described?.description).toContain(`Needs the scope \`${operation.scope}\`.`)
+    const names = described?.parameters.map(({ name }) => name) ?? []
     expect(names.includes('Idempotency-Key')).toBe(operation.method !== 'GET')
     expect(names.includes('accountId')).toBe(operation.place.includes(':accountId') || operation.name === 'order.list')
   })

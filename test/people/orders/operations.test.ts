@@ -95,7 +95,7 @@ const PRESSES: Record<(typeof CHANGES)[number]['name'], Press> = {
   },
 }
 
-test.each(CHANGES)('$name, sent a hundred times at once with one request key, happens once', async ({ name, path }) => {
+test.each(CHANGES)('$name, sent thirty times at once with one request key, happens once', async ({ name, path }) => {
   const { prepare, body = () => ({}), entries = [name], call } = PRESSES[name] ?? {}
   const orderId = String(await prepare?.())
   const { sql } = gateway.gateway.database
@@ -112,7 +112,7 @@ test.each(CHANGES)('$name, sent a hundred times at once with one request key, ha
     const response = await person.fetch(fillPath(ACCOUNT_PREFIX + place, { accountId, orderId }), init)
     return { status: response.status, text: await response.text() }
   }
-  const done = (await Promise.all(Array.from({ length: 100 }, send))).filter(({ status }) => status === 200)
+  const done = (await Promise.all(Array.from({ length: 30 }, send))).filter(({ status }) => status === 200)
   expect(new Set(done.map(({ text }) => text)).size).toBe(1)
   expect((await audited()).slice(before.length)).toEqual(entries)
   const calls = stripe.calls.slice(callsBefore).filter(({ line }) => line === call)
