@@ -15,7 +15,7 @@ type Entry = Static<typeof ModelEntry>
 type Told = { uncached: number; cacheRead: number; cacheWrite5m: number; cacheWrite1h: number; output: number }
 
 /** Price lists for each provider, with none, one and two steps in turn. */
-const LISTS = 12
+const LISTS = 6
 const STEPS = [300, 900]
 /** Of so many words that each token count below is possible. */
 const PROMPT = 'word '.repeat(3_000)

@@ -266,24 +266,27 @@ test.each(Object.entries(LIMITS))(
     for (const ways of PAID_BY) {
       const team = await newTeam()
       const isPlayground = ways === PAID_BY[1]
-      const before = new Map<string, number>()
-      for (const way of ways) before.set(way, await ask(way, team))
+      // Warms what the gateway remembers of the key. The last test has each way answered.
+      expect(await ask(isPlayground ? 'playground' : 'responses, from a stored one', team)).toBe(200)
       await set({ ...team, paidBy: isPlayground ? team.playgroundKeyId : team.keyId })
+      const calls = gateway.upstream.calls.length
       for (const way of ways) {
-        const calls = gateway.upstream.calls.length
-        seen[way] = [before.get(way), await ask(way, team), gateway.upstream.calls.length - calls]
-        expected[way] = [200, limit === 'the key is switched off' && !isPlayground ? 401 : status, 0]
+        seen[way] = [await ask(way, team), gateway.upstream.calls.length - calls]
+        expected[way] = [limit === 'the key is switched off' && !isPlayground ? 401 : status, 0]
       }
     }
     expect(seen).toEqual(expected)
   },
 )
 
-test.each(Object.keys(WAYS))('%s: the request is charged to the acting member', async (way) => {
+test('without a limit each way is answered, and charged to the acting member', async () => {
   const team = await newTeam()
-  expect(await ask(way, team)).toBe(200)
+  const ways = Object.keys(WAYS)
+  for (const way of ways) expect([way, await ask(way, team)]).toEqual([way, 200])
   await flushed(gateway, team.accountId)
   const { sql } = gateway.gateway.database
-  const booked = await sql`SELECT DISTINCT member_id FROM usage_records WHERE account_id = ${team.accountId}`
-  expect([...booked]).toEqual([{ member_id: team.member.viewer.userId }])
+  const booked = await sql`SELECT member_id, count(*)::int AS records FROM usage_records
+    WHERE account_id = ${team.accountId} GROUP BY member_id`
+  // The stored response that one way goes on from is a request too.
+  expect([...booked]).toEqual([{ member_id: team.member.viewer.userId, records: ways.length + 1 }])
 })

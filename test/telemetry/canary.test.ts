@@ -108,7 +108,10 @@ const sentBy = ({ receiver }: TracedGateway) =>
 /** What belongs to nobody but the gateway, its customer or its provider. */
 const secretsOf = ({ customer }: TracedGateway) => [customer.key, 'sk-provider1-secret-canary', ...HEADER_WORDS]
 
-for (const protocol of ['http/protobuf', 'http/json'])
+/** What a span may hold doesn't depend on the protocol: the second one has each format once, whole and streamed. */
+const SENT_BY = { 'http/protobuf': PAIRS, 'http/json': PAIRS.filter(([client, provider]) => client === provider) }
+
+for (const [protocol, pairs] of Object.entries(SENT_BY))
   describe(`content export off, over ${protocol}`, () => {
     let world: TracedGateway
     beforeAll(async () => {
@@ -117,7 +120,7 @@ for (const protocol of ['http/protobuf', 'http/json'])
     })
     afterAll(() => world.stop())
 
-    test.each(PAIRS)(
+    test.each(pairs)(
       'no content of the conversation is exported: %s client, %s provider, streaming %p',
       async (client, provider, stream) => {
         const { calls } = await converse(world, client, provider, stream)

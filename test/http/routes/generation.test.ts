@@ -1,5 +1,5 @@
 /** OpenRouter's endpoints about an answer: its cost, the reason of a failure, and the credit. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
 import { ask, TEXT } from '@test/matrix/cases/words'
 import { respondWith } from '@test/matrix/provider'
@@ -74,38 +74,40 @@ function idsOf(event: JsonValue | undefined): string[] {
   return ids.flatMap((id) => (id === undefined || /^(fc|msg_item|rs)_/.test(id) ? [] : [id]))
 }
 
-const PAIRS = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => ({ client, provider })))
+const PAIRS = FORMAT_NAMES.flatMap((client) =>
+  FORMAT_NAMES.flatMap((provider) => [true, false].map((stream) => ({ client, provider, stream }))),
+)
 
-describe.each(PAIRS)('$client to $provider', ({ client, provider }) => {
-  test.each([true, false])(
-    'a generation is found by the id of its request or answer, at once and later (stream: %p)',
-    async (stream) => {
-      const { requestId, text } = await send(client, provider, stream)
-      const answerId = answerIdIn(text)
-      expect(answerId).not.toBe('')
-      const cost = Number(/"cost":([^,]+),/.exec(text)?.[1])
-      const expected = {
-        ...{
-          id: requestId,
-          total_cost: cost,
-          usage: cost,
-          model: modelAt(provider),
-          provider_name: provider,
-          streamed: stream,
-        },
-        ...{ rule: 'usage', finish_reason: 'stop', attempts: 1, status: 200, error: null, client_format: client },
-        tokens: { uncached: 20, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, output: 8, reasoning: 0 },
-      }
-      expect(await generation(requestId)).toMatchObject({ status: 200, body: { data: expected } })
-      expect(await generation(answerId)).toMatchObject({ status: 200, body: { data: expected } })
-      await flushed(gateway, customer.accountId)
-      const later = await generation(requestId)
-      expect(later).toMatchObject({ status: 200, body: { data: expected } })
-      expect(await generation(answerId)).toMatchObject({ status: 200 })
-      expect((await generation(requestId, other.key)).status).toBe(404)
-      expect((await generation(answerId, other.key)).status).toBe(404)
-    },
-  )
+/** A new answer of this pair of formats: its ids, and what is known of it. */
+async function answered({ client, provider, stream }: (typeof PAIRS)[number]) {
+  const { requestId, text } = await send(client, provider, stream)
+  const cost = Number(/"cost":([^,]+),/.exec(text)?.[1])
+  const expected = {
+    ...{ id: requestId, total_cost: cost, usage: cost, model: modelAt(provider), provider_name: provider },
+    ...{ streamed: stream, rule: 'usage', finish_reason: 'stop', attempts: 1, status: 200, error: null },
+    client_format: client,
+    tokens: { uncached: 20, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, output: 8, reasoning: 0 },
+  }
+  return { of: `${client} to ${provider}, stream ${stream}`, requestId, answerId: answerIdIn(text), expected }
+}
+
+test('in every pair of formats a generation is found by the id of its request or answer, at once and later', async () => {
+  const answers: Awaited<ReturnType<typeof answered>>[] = []
+  for (const pair of PAIRS) {
+    const answer = await answered(pair)
+    const { of, requestId, answerId, expected } = answer
+    for (const id of [requestId, answerId])
+      expect({ of, id, ...(await generation(id)) }).toMatchObject({ of, id, status: 200, body: { data: expected } })
+    answers.push(answer)
+  }
+  await flushed(gateway, customer.accountId)
+  for (const { of, requestId, answerId, expected } of answers) {
+    expect({ of, ...(await generation(requestId)) }).toMatchObject({ of, status: 200, body: { data: expected } })
+    const ids = [answerId, requestId, answerId]
+    const keys = [customer.key, other.key, other.key]
+    const statuses = await Promise.all(ids.map(async (id, index) => (await generation(id, keys[index])).status))
+    expect([of, statuses]).toEqual([of, [200, 404, 404]])
+  }
 })
 
 test('a generation has the same fields from the ledger and from Postgres', async () => {
