@@ -4,6 +4,7 @@ import { fc } from '@test/support/property'
 import { loadConfig } from '@/config/config'
 import { brandShades, GROUNDS } from '@/lib/brand'
 import { contrastOf, TEXT_CONTRAST } from '@/lib/color'
+import { faultsOf } from './read-settings'
 
 const SETTINGS = {
   BRAND_NAME: 'Müller & Söhne AI',
@@ -12,11 +13,6 @@ const SETTINGS = {
   SUPPORT_EMAIL: 'help@example.test',
   TERMS_URL: 'https://example.test/terms?a=1&b=2',
   PRIVACY_URL: 'https://example.test/privacy',
-}
-
-function faultsOf(environment: Record<string, string>): string[] {
-  const result = loadConfig(environment)
-  return result.kind === 'faulty' ? result.faults.map(({ place, message }) => `${place}: ${message}`) : []
 }
 
 test('brand settings are read from the environment, and are unset by default', () => {

@@ -1,20 +1,10 @@
 /** Settings: defaults, all faults reported at once by name, and no secret in an error. */
 import { describe, expect, test } from 'bun:test'
-import { type Config, type Environment, loadConfig } from '@/config/config'
+import type { Config, Environment } from '@/config/config'
 import { formatFaults } from '@/lib/fault'
+import { faultsOf, load } from './read-settings'
 
 const SECRET = 'x'.repeat(32)
-
-function load(environment: Environment): Config {
-  const result = loadConfig(environment)
-  if (result.kind === 'faulty') throw new Error(formatFaults('faulty', result.faults))
-  return result.config
-}
-
-function faultsOf(environment: Environment): string[] {
-  const result = loadConfig(environment)
-  return result.kind === 'faulty' ? result.faults.map((fault) => `${fault.place}: ${fault.message}`) : []
-}
 
 describe('the settings', () => {
   const DEFAULTS: Config = {

@@ -1,11 +1,7 @@
 /** The settings of sign-in: defaults, and refused values. */
 import { describe, expect, test } from 'bun:test'
-import { type Environment, loadConfig } from '@/config/config'
-
-function faultsOf(environment: Environment): string[] {
-  const result = loadConfig(environment)
-  return result.kind === 'faulty' ? result.faults.map((fault) => `${fault.place}: ${fault.message}`) : []
-}
+import { loadConfig } from '@/config/config'
+import { faultsOf } from './read-settings'
 
 const SECRET = 'canary-'.repeat(6)
 const MAIL = { SMTP_URL: 'smtps://user:canary@host:465', MAIL_FROM: 'Gateway <mail@example.com>' }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type Environment, loadConfig } from '@/config/config'
 import { isLoopback } from '@/config/situation'
+import { faultsOf, load } from './read-settings'
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const SANDBOX = { DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: SECRET }
@@ -84,14 +85,3 @@ test.each(['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example.com', 'localhost.exam
     expect(isLoopback(host)).toBe(false)
   },
 )
-
-function load(environment: Environment) {
-  const result = loadConfig(environment)
-  if (result.kind === 'faulty') throw new Error(JSON.stringify(result.faults))
-  return result.config
-}
-
-function faultsOf(environment: Environment): string[] {
-  const result = loadConfig(environment)
-  return result.kind === 'faulty' ? result.faults.map((fault) => `${fault.place}: ${fault.message}`) : []
-}

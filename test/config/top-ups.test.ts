@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Config, type Environment, loadConfig } from '@/config/config'
-import { formatFaults } from '@/lib/fault'
+import { faultsOf, load as loadAll } from './read-settings'
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const OLDER = `whsec_${Buffer.alloc(24, 2).toString('base64')}`
@@ -160,13 +160,4 @@ describe('bank transfers', () => {
   )
 })
 
-function load(environment: Environment): Config['topUps'] {
-  const result = loadConfig(environment)
-  if (result.kind === 'faulty') throw new Error(formatFaults('faulty', result.faults))
-  return result.config.topUps
-}
-
-function faultsOf(environment: Environment): string[] {
-  const result = loadConfig(environment)
-  return result.kind === 'faulty' ? result.faults.map((fault) => `${fault.place}: ${fault.message}`) : []
-}
+const load = (environment: Environment): Config['topUps'] => loadAll(environment).topUps

@@ -2,17 +2,14 @@
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { isDeepStrictEqual } from 'node:util'
 import { test } from '@test/ledger/accounts/within-day'
-import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
-import OpenAI from 'openai'
 
 let gateway: TestGateway
-let customer: Customer
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(10, 5))) })
-  customer = await gateway.customer('2.5')
 })
 afterAll(() => gateway.stop())
 
@@ -55,14 +52,6 @@ test('an unknown model in the path of the model list is a 404', async () => {
   const response = await fetch(`${gateway.url}/v1/models/svc/none`)
   expect(response.status).toBe(404)
   expect(await response.json()).toMatchObject({ error: { code: 'model_not_found' } })
-})
-
-test('the openai client lists models and retrieves one', async () => {
-  const client = new OpenAI({ apiKey: customer.key, baseURL: `${gateway.url}/v1` })
-  const ids: string[] = []
-  for await (const model of client.models.list()) ids.push(model.id)
-  expect(ids).toEqual(['svc/alpha', 'auto-smart'])
-  expect((await client.models.retrieve('svc/alpha')).id).toBe('svc/alpha')
 })
 
 test('GET /v1/usage includes the last settled request', async () => {
