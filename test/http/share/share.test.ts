@@ -146,7 +146,6 @@ describe('a gateway', () => {
     status = 500
     expect(await sendAll('/v1/chat/completions', chat('svc/alpha'))).not.toContain(503)
     status = 200
-    expect(await sendAll('/v1/chat/completions', chat('svc/alpha'))).toEqual([200])
   })
 
   test('full memory is reported in the caller’s format before the body is read', async () => {
