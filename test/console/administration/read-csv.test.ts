@@ -155,7 +155,7 @@ describe('refused statements', () => {
         readCsv(`Date,Amount,Currency,Reference\n${text}`, OPTIONS)
         readCsv(text, OPTIONS)
       }),
-      { numRuns: 500 },
+      { numRuns: 100 },
     )
   })
 })

@@ -2,10 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { hashSessionToken } from '@/console/auth/hashed-sessions'
-import { changePassword } from '@/console/auth/password-reset'
 import { readOrCreateSecret } from '@/console/auth/secret'
-import { signIn, signOut } from '@/console/auth/sign-in'
-import { type Desk, openDesk, PASSWORD, signUpSomebody, visitorWith } from './desk'
+import { type Desk, openDesk, signUpSomebody, visitorWith } from './desk'
 
 let desk: Desk
 
@@ -45,18 +43,4 @@ test('a stored hash opens no session, even signed with the stored secret', async
   const signature = createHmac('sha256', secret).update(stored).digest('base64')
   const cookie = `gateway.session_token=${encodeURIComponent(`${stored}.${signature}`)}`
   expect(await desk.identifyViewer(visitorWith([cookie]).request)).toBeUndefined()
-})
-
-test('sign-in, password change and sign-out find hashed sessions', async () => {
-  const { email, viewer } = await signUpSomebody(desk)
-  const { cookies } = await signIn(desk.parts, visitorWith(), { email, password: PASSWORD })
-  const browser = visitorWith(cookies)
-  expect((await desk.identifyViewer(browser.request))?.userId).toBe(viewer.userId)
-  expect(await storedTokens(viewer.userId)).toHaveLength(2)
-  const input = { currentPassword: PASSWORD, newPassword: 'another horse entirely' }
-  const changed = visitorWith((await changePassword(desk.parts, browser, viewer, input)).cookies)
-  expect(await storedTokens(viewer.userId)).toEqual([hashSessionToken(tokenOf(changed.request))])
-  expect(await desk.identifyViewer(browser.request)).toBeUndefined()
-  await signOut(desk.parts, changed)
-  expect(await storedTokens(viewer.userId)).toEqual([])
 })

@@ -1,8 +1,8 @@
 /** Sessions that a person sees, and sessions that they can end. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { endOtherSessions, endSession, listSessions } from '@/console/auth/sessions'
+import { listSessions } from '@/console/auth/sessions'
 import type { Viewer } from '@/console/auth/viewer'
-import { type Desk, openDesk, refusalOf, SESSION_IDLE_SECONDS, signUpSomebody } from './desk'
+import { type Desk, openDesk, SESSION_IDLE_SECONDS, signUpSomebody } from './desk'
 
 let desk: Desk
 
@@ -51,33 +51,5 @@ describe('the list', () => {
     const listed = await listSessions(desk.parts, viewer)
     expect(listed).toHaveLength(100)
     expect(listed[0]?.isCurrent).toBe(true)
-  })
-})
-
-describe('ending', () => {
-  test('a person who ends one session keeps the others', async () => {
-    const { viewer } = await signUpSomebody(desk)
-    const [first, second] = [await addSession(viewer, 10), await addSession(viewer, 20)]
-    await endSession(desk.parts, viewer, first)
-    const listed = (await listSessions(desk.parts, viewer)).map((session) => session.sessionId)
-    expect(listed).toEqual([viewer.sessionId, second])
-    expect(await refusalOf(endSession(desk.parts, viewer, first))).toEqual({ kind: 'not_found', param: 'sessionId' })
-  })
-
-  test('ending another person’s session has the same answer as ending an unknown one', async () => {
-    const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
-    const refused = await refusalOf(endSession(desk.parts, eve.viewer, ada.viewer.sessionId))
-    expect(refused).toEqual(await refusalOf(endSession(desk.parts, eve.viewer, 'sess_none')))
-    expect(await desk.identifyViewer(ada.visitor.request)).toBeDefined()
-  })
-
-  test('ending all other sessions keeps the current one, and those of other people', async () => {
-    const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
-    await addSession(ada.viewer, 10)
-    await addSession(ada.viewer, 20)
-    expect(await endOtherSessions(desk.parts, ada.viewer)).toBe(2)
-    expect(await endOtherSessions(desk.parts, ada.viewer)).toBe(0)
-    expect(await desk.identifyViewer(ada.visitor.request)).toBeDefined()
-    expect(await desk.identifyViewer(eve.visitor.request)).toBeDefined()
   })
 })

@@ -92,23 +92,6 @@ describe('signing up', () => {
 })
 
 describe('proving an address', () => {
-  test('a wrong password confirms nothing and keeps the link', async () => {
-    const { email, token } = await waitingPerson()
-    expect(await refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: 'wrong' }))).toEqual(
-      WRONG_PASSWORD,
-    )
-    expect((await userOf(desk, email))?.email_verified).toBe(false)
-    const { body, cookies } = await verifyEmail(desk.parts, visitorWith(), { token, password: PASSWORD })
-    expect(body).toEqual({ status: 'signed_in' })
-    expect(await desk.identifyViewer(visitorWith(cookies).request)).toMatchObject({ email })
-  })
-
-  test('a confirmation link works once, even with the password', async () => {
-    const { token } = await waitingPerson()
-    await verifyEmail(desk.parts, visitorWith(), { token, password: PASSWORD })
-    expect(await refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: PASSWORD }))).toEqual(INVALID_LINK)
-  })
-
   test('guessing a password by confirmation links is limited, over all requesting addresses', async () => {
     const { token } = await waitingPerson()
     const guess = () => refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: 'wrong' }))
@@ -126,16 +109,6 @@ describe('proving an address', () => {
         INVALID_LINK,
       )
     }
-  })
-
-  test('a confirmed address gets the account that an operator created for it, with its credit', async () => {
-    const { email, token } = await waitingPerson()
-    const { sql } = desk.parts.database
-    const reserved = `acct_${crypto.randomUUID()}`
-    await sql`INSERT INTO accounts (id, name, email) VALUES (${reserved}, 'Reserved', ${email.toUpperCase()})`
-    expect((await userOf(desk, email))?.account_id).toBeNull()
-    await verifyEmail(desk.parts, visitorWith(), { token, password: PASSWORD })
-    expect((await userOf(desk, email))?.account_id).toBe(reserved)
   })
 
   test('a confirmation has an audit entry with the client address', async () => {

@@ -1,4 +1,4 @@
-/** Dashboard bodies: read only after the session and the sending page are checked, and up to the route's limit. */
+/** What stands before every dashboard route: the sending page, the session, the limit of a body, and request keys. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -35,7 +35,7 @@ async function statusOfAnnounced(route: Route, headers: Record<string, string>):
 const host = () => new URL(gateway.url).host
 
 describe('large bodies', () => {
-  test('a body of 17 MB from another site is not read by any route', async () => {
+  test('S17: every changing route refuses a request from another site, and does not read its body of 17 MB', async () => {
     expect(routes.length).toBeGreaterThan(30)
     for (const route of routes) {
       const status = await statusOfAnnounced(route, {
@@ -116,5 +116,42 @@ describe('a flood of changes', () => {
     expect(rows.length).toBeLessThanOrEqual(PER_MINUTE + 1)
     expect((await ada.json('GET', '/dashboard/api/a/:accountId/keys')).status).toBe(200)
     expect((await eve.json('PATCH', '/dashboard/api/session/me', { name: 'Eve' })).status).toBe(200)
+  })
+})
+
+describe('a request key', () => {
+  const OWN_KEYS = '/dashboard/api/a/:accountId/keys'
+
+  /** As a page sends it. */
+  async function press(person: Person, path: string, body: unknown, key: string) {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': key }
+    const response = await person.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const text = await response.text()
+    return { status: response.status, replayed: response.headers.get('idempotent-replayed'), text }
+  }
+
+  test('a refused change may be repeated with its request key; another change with that key is refused', async () => {
+    const ada = await signUpPerson(gateway)
+    expect(await press(ada, OWN_KEYS, { name: '' }, 'press-1')).toMatchObject({ status: 400 })
+    expect(await press(ada, OWN_KEYS, { name: 'mended' }, 'press-1')).toMatchObject({ status: 200 })
+    const other = await press(ada, OWN_KEYS, { name: 'other' }, 'press-1')
+    expect([other.status, JSON.parse(other.text).error.code]).toEqual([409, 'idempotency_key_reused'])
+  })
+
+  test('a request key only works for the person who used it first', async () => {
+    const [ada, eve] = [await signUpPerson(gateway), await signUpPerson(gateway)]
+    const first = await press(ada, OWN_KEYS, { name: 'mine' }, 'press-2')
+    const theirs = await press(eve, OWN_KEYS, { name: 'mine' }, 'press-2')
+    expect(theirs).toMatchObject({ status: 200, replayed: null })
+    expect(theirs.text).not.toBe(first.text)
+  })
+
+  test('an administrator’s change is made once with one request key', async () => {
+    const { accountId } = (await signUpPerson(gateway)).viewer
+    const path = `/dashboard/api/admin/accounts/${accountId}/status`
+    const suspend = () => press(admin, path, { status: 'suspended', reason: 'for the test' }, 'press-3')
+    const first = await suspend()
+    expect(first).toMatchObject({ status: 200, replayed: null })
+    expect(await suspend()).toEqual({ ...first, replayed: 'true' })
   })
 })

@@ -138,31 +138,6 @@ describe('without a session', () => {
   })
 })
 
-describe('from another site', () => {
-  test('S17: every changing route answers 403 to a request from another site', async () => {
-    const routes = dashboardRoutesOf(gateway).filter(({ method }) => method !== 'GET')
-    const statuses = await Promise.all(
-      routes.map(async (route) => {
-        const response = await eve.fetch(fillPath(route.path, {}), {
-          method: route.method,
-          headers: { origin: 'https://evil.example', 'content-type': 'application/json' },
-          body: JSON.stringify(bodyOf(route) ?? {}),
-        })
-        await response.body?.cancel()
-        return [nameOf(route), response.status]
-      }),
-    )
-    expect(statuses.filter(([, status]) => status !== 403 && status !== 400)).toEqual([])
-    expect(
-      statuses.filter(([name, status]) => status === 400 && classificationNamed(String(name)) !== 'public'),
-    ).toEqual([])
-  })
-})
-
-function classificationNamed(name: string): string | undefined {
-  return CLASSIFICATIONS[name]?.kind
-}
-
 describe("as another account's person", () => {
   test('S21: for another account’s person, the first account does not exist', async () => {
     for (const route of routesOf('subject')) {

@@ -14,13 +14,11 @@ const PATH = '/dashboard/api/a/:accountId/keys'
 let gateway: TestGateway
 let twin: TestGateway
 let person: Person
-let stranger: Person
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(50, 50))) })
   twin = await gateway.twin()
   person = await signUpPerson(gateway)
-  stranger = await signUpPerson(gateway)
   const credits = createCredits(gateway.gateway.database, gateway.gateway.deps.ledger)
   await credits.addCredit({ accountId: person.viewer.accountId, amount: nano(10e9), reference: 'test' })
 })
@@ -191,19 +189,6 @@ describe('switching off and on, and deleting', () => {
     expect((await person.json('POST', `${PATH}/${item.id}/activate`, {})).status).toBe(404)
   })
 
-  test('deactivating, activating and deleting a key are audited with the person', async () => {
-    const { item } = await create()
-    await person.json('POST', `${PATH}/${item.id}/deactivate`, {})
-    const { sql } = gateway.gateway.database
-    const entries =
-      await sql`SELECT action, actor_id, actor_email, ip FROM audit_entries WHERE subject = ${item.id} ORDER BY seq`
-    const by = { actor_id: person.viewer.userId, actor_email: person.email, ip: '127.0.0.1' }
-    expect([...entries]).toEqual([
-      { action: 'key.create', ...by },
-      { action: 'key.deactivate', ...by },
-    ])
-  })
-
   test('an API key after its end date is listed as expired', async () => {
     const { item } = await create()
     await gateway.apiKeys.change(item.id, { expiresAtMs: Date.now() - 1_000 })
@@ -240,37 +225,5 @@ describe('a key’s page', () => {
     const { sql } = gateway.gateway.database
     await sql`UPDATE api_keys SET spent_month_nano = 5, spent_month = 202501 WHERE id = ${item.id}`
     expect((await list()).find(({ id }) => id === item.id)?.spentThisMonthUsd).toBe('0')
-  })
-})
-
-describe('permissions', () => {
-  const routes: [method: string, path: string, body: object | undefined][] = [
-    ['GET', '', undefined],
-    ['PATCH', '', { name: 'stolen' }],
-    ['POST', '/deactivate', {}],
-    ['POST', '/activate', {}],
-    ['DELETE', '', undefined],
-  ]
-  test.each(routes)('%s /:id%s is a 404 for another account, 401 without a session', async (method, path, body) => {
-    const { item } = await create()
-    const address = `${PATH}/${item.id}${path}`
-    expect((await stranger.json(method, address, body)).status).toBe(404)
-    const anonymous = await fetch(gateway.url + address, {
-      method,
-      headers: { origin: gateway.url, 'content-type': 'application/json' },
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    expect(anonymous.status).toBe(401)
-    expect((await list()).find(({ id }) => id === item.id)).toMatchObject({ name: 'test', status: 'active' })
-    expect((await list(stranger)).map(({ id }) => id)).not.toContain(item.id)
-  })
-
-  test('a page of another site may not change keys, with or without a cookie', async () => {
-    const response = await person.fetch(PATH, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', origin: 'https://evil.example' },
-      body: JSON.stringify({ name: 'forged' }),
-    })
-    expect(response.status).toBe(403)
   })
 })

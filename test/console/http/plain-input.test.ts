@@ -69,10 +69,14 @@ async function expectPlainAnswer(response: Response): Promise<void> {
 
 describe('an unusual e-mail address', () => {
   test.each(ODD_ADDRESSES)('the address %j signs up, or is refused as invalid', async (email) => {
-    await expectPlainAnswer(await post(gateway, '/sign-up', { email, password: 'a horse on a battery', name: 'Odd' }))
-    await expectPlainAnswer(await post(gateway, '/sign-in', { email, password: 'a horse on a battery' }))
-    await expectPlainAnswer(await post(gateway, '/password/forgot', { email }))
-    await expectPlainAnswer(await post(gateway, '/email/resend', { email }))
+    const credentials = { email, password: 'a horse on a battery' }
+    const answers = await Promise.all([
+      post(gateway, '/sign-up', { ...credentials, name: 'Odd' }),
+      post(gateway, '/sign-in', credentials),
+      post(gateway, '/password/forgot', { email }),
+      post(gateway, '/email/resend', { email }),
+    ])
+    for (const answer of answers) await expectPlainAnswer(answer)
   })
 })
 
@@ -92,9 +96,9 @@ describe('an unusual text', () => {
     const query = encodeURIComponent(text.toWellFormed())
     for (const path of [
       `/dashboard/api/a/:accountId/keys/${query}`,
-      `/dashboard/api/a/:accountId/usage/records?model=${query}`,
-      `/dashboard/api/a/:accountId/usage/records?keyId=${query}`,
-      `/dashboard/api/a/:accountId/usage/records/${query}`,
+      `/dashboard/api/a/:accountId/usage?model=${query}`,
+      `/dashboard/api/a/:accountId/usage?key=${query}`,
+      `/dashboard/api/a/:accountId/usage/requests/${query}`,
       `/dashboard/api/a/:accountId/orders/${query}`,
     ]) {
       const { status, body } = await person.json('GET', path)

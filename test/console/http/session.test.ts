@@ -132,16 +132,6 @@ describe('a session', () => {
     expect((await old.json('GET', `${SESSION}/me`)).status).toBe(401)
   })
 
-  test('a session’s use is recorded', async () => {
-    const { sql } = gateway.gateway.database
-    const person = await signUpPerson(gateway)
-    await sql`UPDATE sessions SET updated_at = now() - interval '2 hours' WHERE id = ${person.viewer.sessionId}`
-    await person.json('GET', `${SESSION}/me`)
-    const [row] = await sql`SELECT now() - updated_at < interval '1 minute' AS is_fresh FROM sessions
-      WHERE id = ${person.viewer.sessionId}`
-    expect(row?.is_fresh).toBe(true)
-  })
-
   test('a session with a changed cookie is invalid', async () => {
     const { cookie, email, password } = await signUpPerson(gateway)
     const [name, value = ''] = cookie.split('=')
@@ -176,12 +166,12 @@ describe('a session', () => {
     expect((await person.json('DELETE', path)).status).toBe(404)
   })
 
-  test('ending all other sessions keeps the current one', async () => {
-    const person = await signUpPerson(gateway)
+  test('ending all other sessions keeps the current one, and those of other people', async () => {
+    const [person, stranger] = [await signUpPerson(gateway), await signUpPerson(gateway)]
     const others = [await signInAgain(gateway, person), await signInAgain(gateway, person)]
     expect((await person.json('DELETE', `${SESSION}/sessions`)).body).toEqual({ ended: 2 })
     for (const other of others) expect((await other.json('GET', `${SESSION}/me`)).status).toBe(401)
-    expect((await person.json('GET', `${SESSION}/me`)).status).toBe(200)
+    for (const kept of [person, stranger]) expect((await kept.json('GET', `${SESSION}/me`)).status).toBe(200)
   })
 })
 
@@ -205,33 +195,20 @@ describe('passwords', () => {
   })
 
   test('a reset link works once, and ends every session', async () => {
-    const person = await signUpPerson(gateway)
+    const person = await signUpPerson(gateway, { name: 'Ada Lovelace' })
     expect((await post(gateway, '/password/forgot', { email: person.email.toUpperCase() })).status).toBe(200)
     const token = await loggedToken(gateway, person.email, 'reset-password')
     const { sql } = gateway.gateway.database
     const kept = await sql`SELECT identifier FROM verifications WHERE value = ${person.viewer.userId}`
     expect(kept.map((row) => row.identifier).join()).not.toContain(token)
-    const weak = await post(gateway, '/password/reset', { token, newPassword: 'password123' })
-    expect(await errorOf(weak)).toMatchObject({ status: 400, code: 'weak_password' })
+    const weak = await post(gateway, '/password/reset', { token, newPassword: 'ada lovelace' })
+    expect(await errorOf(weak)).toEqual({ status: 400, code: 'weak_password', param: 'newPassword' })
     const newPassword = 'a reset horse on a battery'
     expect((await post(gateway, '/password/reset', { token, newPassword })).status).toBe(200)
     expect((await person.json('GET', `${SESSION}/me`)).status).toBe(401)
     await signInAgain(gateway, { email: person.email, password: newPassword })
     const again = await post(gateway, '/password/reset', { token, newPassword: 'yet another horse' })
     expect(await errorOf(again)).toMatchObject({ status: 400, code: 'invalid_link' })
-  })
-
-  test('an expired reset link is refused', async () => {
-    const person = await signUpPerson(gateway)
-    await post(gateway, '/password/forgot', { email: person.email })
-    const token = await loggedToken(gateway, person.email, 'reset-password')
-    const { sql } = gateway.gateway.database
-    const [row] = await sql`SELECT expires_at <= now() + interval '1 hour' AS is_short FROM verifications
-      WHERE value = ${person.viewer.userId}`
-    expect(row?.is_short).toBe(true)
-    await sql`UPDATE verifications SET expires_at = now() WHERE value = ${person.viewer.userId}`
-    const late = await post(gateway, '/password/reset', { token, newPassword: 'a reset horse on a battery' })
-    expect(await errorOf(late)).toMatchObject({ status: 400, code: 'invalid_link' })
   })
 })
 

@@ -77,11 +77,6 @@ describe('an administrator without an authenticator app', () => {
     const now = await personWith(gateway, cookieOf(removed), person)
     expect((await now.json('GET', `${ADMIN}/orders`)).status).toBe(403)
   })
-
-  test('a member gets a 404 for administration routes', async () => {
-    const member = await signUpPerson(gateway)
-    expect((await member.json('GET', `${ADMIN}/orders`)).status).toBe(404)
-  })
 })
 
 describe('moving money', () => {
@@ -149,11 +144,5 @@ describe('the audit log', () => {
       SELECT action, request_id FROM audit_entries WHERE subject = ${person.viewer.userId} ORDER BY seq`
     expect(own.map((row) => row.action)).toEqual(['user.sign_up', 'user.enable_totp', 'user.step_up'])
     for (const row of own) expect(row.request_id).toMatch(/^req_[0-9a-f]{32}$/)
-  })
-
-  test('an error and its log line have the same request id', async () => {
-    const member = await signUpPerson(gateway)
-    const { headers } = await member.json('GET', `${ADMIN}/orders`)
-    expect(headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/)
   })
 })

@@ -1,4 +1,4 @@
-/** The settings of stored responses over HTTP: what the account has stored, and that every gateway follows its choice. */
+/** The settings of stored responses: what the account has stored, what it chose, and when other gateways follow. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -6,6 +6,7 @@ import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { createCredits } from '@/accounts/credits'
 import { nano } from '@/lib/money'
+import { createAllowance } from '@/stored-responses/allowance'
 
 const PATH = '/dashboard/api/a/:accountId/stored-responses'
 const MAX_HOURS = 720
@@ -27,8 +28,8 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 /** Whether the answer says that it is stored. */
-async function isStored(at = gateway): Promise<boolean> {
-  const response = await fetch(`${at.url}/v1/responses`, {
+async function isStored(): Promise<boolean> {
+  const response = await fetch(`${gateway.url}/v1/responses`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'svc/alpha', input: 'Hello' }),
@@ -68,14 +69,25 @@ test.each([-1, 1.5, '24', null, 87_601])('the storage time %p is refused', async
   expect((await choose(hours)).status).toBe(400)
 })
 
-test('turning storage off deletes stored answers, and other gateways soon follow', async () => {
-  const twin = await gateway.twin()
+test('turning storage off deletes stored answers', async () => {
   const { kept } = await standing()
-  expect(await isStored(twin)).toBe(true)
+  expect(await isStored()).toBe(true)
   await until(async () => (await standing()).kept === kept + 1, 'it is written')
   expect((await choose(0)).body).toEqual({ hours: 0, maxHours: MAX_HOURS, kept: 0, bytes: 0 })
   expect(await isStored()).toBe(false)
-  await until(async () => !(await isStored(twin)), 'the other gateway knows')
   const rows = await gateway.gateway.database.sql`SELECT FROM stored_responses`
   expect(rows).toHaveLength(0)
+})
+
+test('a gateway follows a choice that another gateway took after fifteen seconds', async () => {
+  const { accountId } = person.viewer
+  let nowMs = 0
+  const allowance = createAllowance(gateway.gateway.database, MAX_HOURS, () => nowMs)
+  await choose(24)
+  expect(await allowance.hoursOf(accountId)).toBe(24)
+  await choose(0)
+  nowMs = 14_999
+  expect(await allowance.hoursOf(accountId)).toBe(24)
+  nowMs = 15_000
+  expect(await allowance.hoursOf(accountId)).toBe(0)
 })

@@ -4,7 +4,6 @@ import { silentLogger } from '@test/accounts/fixture'
 import { createOutboxWorker } from '@/accounts/outbox'
 import { createOrders } from '@/console/orders/orders'
 import type { MismatchReason, Order, PaymentNotice } from '@/console/orders/types'
-import { connectDatabase } from '@/db/client'
 import { ADMINISTRATOR, DAY_MS, noticeOf, type OrdersFixture, openOrders, STATEMENT } from './fixture'
 
 let world: OrdersFixture
@@ -50,18 +49,6 @@ describe('a payment that matches its order', () => {
       expect(outcome).toMatchObject({ kind: 'credited', order: { orderId: order.orderId } })
     },
   )
-
-  test('a payment reported twenty times at once, by two gateways, is credited once', async () => {
-    const order = await world.order(accountId)
-    const twin = openTwin()
-    const notice = noticeOf(order)
-    const outcomes = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => (index % 2 ? twin : world.orders).confirmPayment(notice)),
-    )
-    expect(outcomes.filter(({ kind }) => kind === 'credited')).toHaveLength(1)
-    expect(outcomes.filter((outcome) => outcome.kind === 'duplicate' && outcome.isSame)).toHaveLength(19)
-    expect(await world.money(accountId)).toEqual(everywhere(5_000))
-  })
 
   test('a payment reported again with another amount or for another order changes nothing', async () => {
     const [first, second] = [await world.order(accountId), await world.order(accountId)]
@@ -209,15 +196,3 @@ function everywhere(cents: number) {
 async function stateOf({ orderId }: Order): Promise<string | undefined> {
   return (await world.orders.get(orderId))?.state
 }
-
-/** The orders of a second gateway on the same stores, over connections of its own. */
-function openTwin() {
-  const { options } = world.fixture.database.sql
-  const address = `postgres://${options.user}:${options.pass}@${options.host[0]}:${options.port[0]}/${options.database}`
-  const database = connectDatabase(address, { maxConnections: 4 })
-  twins.push(database)
-  return createOrders({ ...world.deps, database })
-}
-
-const twins: { close(timeoutSeconds?: number): Promise<void> }[] = []
-afterAll(() => Promise.all(twins.map((database) => database.close(0))))

@@ -13,7 +13,7 @@ import { systemClock } from '@/lib/clock'
 import { AMOUNTS, noticeOf, REVERSIBLE_DAYS, SELLER } from './fixture'
 
 const USD = 1_000_000_000
-const ROUNDS = 5
+const ROUNDS = 2
 let redis: TestServer
 let databaseUrl: string
 let fixture: Fixture

@@ -74,14 +74,6 @@ describe('a refund', () => {
     expect((await world.fixture.ledger.readBalance(accountId))?.available).toBe(nano(-30_000_000_000))
   })
 
-  test('concurrent refunds of two orders do not lead below zero', async () => {
-    const orders = [await paidOrder(), await paidOrder(), await paidOrder()]
-    await hold(90)
-    const outcomes = await Promise.all(orders.map((order, index) => refund(order, 5_000, `r ${index}`)))
-    expect(outcomes.filter(({ kind }) => kind === 'refunded')).toHaveLength(1)
-    expect((await world.fixture.ledger.readBalance(accountId))?.available).toBe(nano(10_000_000_000))
-  })
-
   test('refunds that the ledger has not received yet count towards the balance', async () => {
     const [first, second] = [await paidOrder(), await paidOrder()]
     await hold(60)

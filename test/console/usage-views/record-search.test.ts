@@ -12,7 +12,7 @@ import { connectDatabase, type Database } from '@/db/client'
 import type { UsageRecord } from '@/ledger/usage-record'
 import { writeUsageBatch } from '@/usage/write-batch'
 
-const RUNS = 60
+const RUNS = 30
 const FILTERS_PER_RUN = 6
 let database: Database
 let accountCount = 0

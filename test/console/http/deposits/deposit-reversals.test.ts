@@ -10,7 +10,6 @@ import { signWebhook } from '@/console/orders/deposits/webhook-signature'
 import type { Order } from '@/console/orders/types'
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
-const OTHER_SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 
 let gateway: TestGateway
 let customer: Person
@@ -66,16 +65,6 @@ test('a refund and a failed refund are booked, also if they arrive before their 
   expect((await post({ type: 'deposit.refund_failed', data: failed })).result).toBe('reinstated')
   const early = reversal(order, { refund_id: 're_2', transfer_id: 'tr_not_here' })
   expect((await post({ type: 'deposit.refunded', data: early })).result).toBe('waiting')
-})
-
-test('a reversal without a valid signature is refused', async () => {
-  const { order, transferId } = await deposited()
-  const event = {
-    type: 'deposit.charged_back',
-    data: reversal(order, { chargeback_id: 'cb_2', transfer_id: transferId }),
-  }
-  expect((await post(event, OTHER_SECRET)).status).toBe(401)
-  expect((await gateway.gateway.deps.dashboard.orders.get(order.orderId))?.state).toBe('paid')
 })
 
 test('a chargeback of an unknown payment is listed for administrators and mailed only to them', async () => {
@@ -146,9 +135,9 @@ function reversal(order: Order, fields: Record<string, string>): Record<string, 
   return { payment_id: paymentId, amount: '50.00', currency: 'USD', reason: 'fraudulent', ...fields }
 }
 
-async function post(event: { type: string; data: object }, secret = SECRET) {
+async function post(event: { type: string; data: object }) {
   const body = JSON.stringify({ ...event, timestamp: new Date().toISOString() })
-  const headers = signWebhook(secret, { id: `msg_${crypto.randomUUID()}`, at: new Date(), body })
+  const headers = signWebhook(SECRET, { id: `msg_${crypto.randomUUID()}`, at: new Date(), body })
   const response = await fetch(`${gateway.url}/webhooks/deposits/sandbox`, {
     method: 'POST',
     headers: {

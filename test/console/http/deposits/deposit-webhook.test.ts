@@ -105,16 +105,6 @@ describe('a signed event', () => {
 })
 
 describe('unsigned events', () => {
-  test.each([
-    ['with another secret', { secret: OTHER_SECRET }],
-    ['six minutes ago', { ageSeconds: 360 }],
-    ['six minutes ahead', { ageSeconds: -360 }],
-  ])('an event signed %s is refused', async (_, signing) => {
-    const order = await newOrder()
-    expect((await post(deposit(order), signing)).status).toBe(401)
-    expect(await stateOf(order)).toBe('pending')
-  })
-
   test('an event whose body, id or time differs from the signed one is refused', async () => {
     const order = await newOrder()
     const { headers, body } = signed(deposit(order), {})
@@ -134,8 +124,8 @@ describe('unsigned events', () => {
 
   test('the body of an unsigned event is not read beyond the limit, and not logged', async () => {
     const canary = 'canary-in-a-large-body'
-    const body = JSON.stringify({ text: canary.repeat(500_000) })
-    expect(body.length).toBeGreaterThan(10_000_000)
+    const body = JSON.stringify({ text: canary.repeat(100_000) })
+    expect(body.length).toBeGreaterThan(2 * MAX_WEBHOOK_BYTES)
     const logged = gateway.logLines.length
     expect((await deliver(signed(body, {}))).status).toBe(413)
     expect((await deliver(signed(body, { secret: OTHER_SECRET }))).status).toBe(413)

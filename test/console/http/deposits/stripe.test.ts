@@ -185,27 +185,17 @@ describe('an event', () => {
     expect(await available()).toBe(25 * USD)
   })
 
-  test('an event that arrives twenty times at two gateways credits once', async () => {
-    const order = await create('25')
-    const event = stripe.pay(sessionOf(order).id)
+  test('twenty concurrent orders, each event sent twice to each of two gateways, credit once each', async () => {
     const twin = await gateway.twin()
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => stripe.deliver(event, hook(index % 2 ? twin : gateway))),
-    )
-    expect(answers.filter(({ result }) => result === 'credited')).toHaveLength(1)
-    expect(answers.filter(({ result }) => result === 'duplicate')).toHaveLength(19)
-    expect(await available()).toBe(25 * USD)
-  })
-
-  test('a hundred concurrent orders, each event sent twice, credit once each', async () => {
-    const people = await Promise.all(Array.from({ length: 20 }, () => signUpPerson(gateway)))
+    const people = await Promise.all(Array.from({ length: 4 }, () => signUpPerson(gateway)))
     const orders = (
       await Promise.all(people.map((who) => Promise.all([1, 2, 3, 4, 5].map(() => create('10', who)))))
     ).flat()
     const events = orders.map((order) => stripe.pay(sessionOf(order).id))
-    const answers = await Promise.all([...events, ...events].map((event) => tell(event)))
+    const hooks = [gateway, twin, gateway, twin].map(hook)
+    const answers = await Promise.all(hooks.flatMap((at) => events.map((event) => stripe.deliver(event, at))))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-    expect(answers.filter(({ result }) => result === 'credited')).toHaveLength(100)
+    expect(answers.filter(({ result }) => result === 'credited')).toHaveLength(20)
     for (const who of people) expect(await available(who)).toBe(50 * USD)
   })
 
@@ -232,18 +222,6 @@ describe('an event', () => {
     expect((await person.json('GET', `${OWN}/orders/${order.orderId}/document`)).status).toBe(404)
   })
 
-  test('a late event credits an order that has expired', async () => {
-    const order = await create('25')
-    const event = stripe.pay(sessionOf(order).id)
-    await gateway.gateway.database.sql`
-      UPDATE orders SET created_at = created_at - interval '2 days', expires_at = expires_at - interval '2 days', look_at = NULL
-      WHERE id = ${order.orderId}`
-    await gateway.gateway.deps.dashboard.orders.expireDue(100)
-    expect(await statesOf()).toEqual(['expired'])
-    expect((await tell(event)).result).toBe('credited')
-    expect(await available()).toBe(25 * USD)
-  })
-
   test('partial, cumulative and failed refunds move each amount once', async () => {
     const order = await create('100')
     const { id } = sessionOf(order)
@@ -260,17 +238,6 @@ describe('an event', () => {
     await tell(failed)
     await tell(failed)
     expect(await available()).toBe(80 * USD)
-  })
-
-  test('an event of a failed refund that arrives before the refund’s event is harmless', async () => {
-    const order = await create('20')
-    const { id } = sessionOf(order)
-    await tell(stripe.pay(id))
-    const refund = stripe.refund(id, 2_000)
-    const failed = stripe.failRefund(idIn(refund))
-    await tell(failed)
-    await tell(refund)
-    expect(await available()).toBe(20 * USD)
   })
 
   test.each([

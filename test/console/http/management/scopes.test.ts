@@ -5,7 +5,6 @@ import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
 import { holds, SCOPES, type Scope } from '@/accounts/management/scopes'
-import { ACCOUNT_PREFIX } from '@/console/http/guard'
 import { MANAGED_OPERATIONS as OPERATIONS } from '@/people/all-operations'
 import { BEHIND_A_PROXY, makeManagementKey, send } from './caller'
 
@@ -74,11 +73,7 @@ test('15: a management key calls no model, makes no management key, and is limit
   expect(gateway.upstream.calls.length).toBe(0)
 })
 
-test('each operation is a dashboard route, and none is about management keys', () => {
-  const names = new Set(
-    gateway.gateway.app.routes.map(({ method, path }) => `${method} ${path.replace(/(?<=.)\/$/, '')}`),
-  )
-  for (const { method, path } of OPERATIONS) expect(names).toContain(`${method} ${ACCOUNT_PREFIX}${path}`)
+test('no operation of the management API is about management keys', () => {
   expect(OPERATIONS.filter(({ path }) => path.includes('management'))).toEqual([])
 })
 

@@ -185,7 +185,11 @@ const ALL: Story = {
 
 test('no money moves twice if the process crashes at any statement of an event or check', async () => {
   const { events } = await play(ALL)
-  for (const target of [...events.keys(), events.length]) {
+  const kindOf = ({ type, data }: StubEvent) => `${type} ${(data as { object: { status: unknown } }).object.status}`
+  const kinds = events.map(kindOf)
+  // The first event of each kind: the second takes the same statements.
+  const targets = [...events.keys()].filter((index) => kinds.indexOf(kinds[index] ?? '') === index)
+  for (const target of [...targets, events.length]) {
     let diesAt = 0
     for (; diesAt < MOST_STATEMENTS; diesAt++) {
       const scene = await play(ALL)
