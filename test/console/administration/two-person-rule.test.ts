@@ -1,4 +1,4 @@
-/** The two-person rule: an amount above the limit, also if it is split, or for one's own account, needs a second administrator. */
+/** The two-person rule: for an amount above the limit, also if it is split, and for one's own account. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { verifyAuditChain } from '@/accounts/audit'
 import { expireApprovals } from '@/console/administration/approvals/approvals'

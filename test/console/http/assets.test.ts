@@ -1,11 +1,14 @@
-/** The dashboard's files: hashed, compressed, cached, small, and with a policy against injected scripts. */
+/** What browsers get without a session: the root address, the icon, and the dashboard's files with their policy. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
+import { silentLogger } from '@test/accounts/fixture'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'
-import { buildAssets } from '@/boot/dashboard-assets/build'
+import packageFile from '#package.json'
+import { loadAssets } from '@/boot/dashboard-assets/load'
 import type { DashboardAssets } from '@/console/http/assets/assets'
 
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 /** What a browser may load as scripts, compressed, before the first page is there. */
 const MAX_FIRST_LOAD_BYTES = 200 * 1024
 
@@ -84,7 +87,7 @@ describe('a file', () => {
 describe('the build', () => {
   let assets: DashboardAssets
   beforeAll(async () => {
-    assets = await buildAssets()
+    assets = await loadAssets(silentLogger)
   })
 
   test('the build has a compressed file for every page', () => {
@@ -102,6 +105,50 @@ describe('the build', () => {
     expect(bytes).toBeGreaterThan(0)
     expect(bytes).toBeLessThanOrEqual(MAX_FIRST_LOAD_BYTES)
   })
+})
+
+function home(headers: Record<string, string>, method = 'GET'): Promise<Response> {
+  return fetch(`${gateway.url}/`, { method, headers, redirect: 'manual' })
+}
+
+describe('GET /', () => {
+  test('GET / leads a browser to the dashboard', async () => {
+    const response = await home({ accept: BROWSER })
+    expect(response.status).toBe(302)
+    expect(response.headers.get('vary')).toBe('accept')
+    const page = await fetch(new URL(response.headers.get('location') ?? '', gateway.url))
+    expect(page.status).toBe(200)
+    expect(await page.text()).toContain('<title>Dashboard</title>')
+  })
+
+  test.each(['*/*', 'application/json'])(
+    'GET / gives programs that accept %s the list of addresses',
+    async (accept) => {
+      const response = await home({ accept })
+      expect(response.status).toBe(200)
+      const body = (await response.json()) as Record<string, string>
+      expect(body).toMatchObject({ name: 'svc-gateway', version: packageFile.version })
+      for (const place of ['docs', 'openapi', 'dashboard', 'models']) {
+        expect(body[place]).toStartWith(gateway.url)
+        expect((await fetch(body[place] ?? '')).status).toBe(200)
+      }
+    },
+  )
+
+  test('GET / does not accept a body', async () => {
+    expect((await home({}, 'POST')).status).toBe(404)
+  })
+})
+
+test('the icon is served at the usual and at the documented address', async () => {
+  const icon = await fetch(`${gateway.url}/favicon.ico`)
+  expect(icon.status).toBe(200)
+  expect(icon.headers.get('content-type')).toBe('image/svg+xml')
+  expect(icon.headers.get('cache-control')).toBe('public, max-age=86400')
+  expect(await icon.text()).toStartWith('<svg ')
+  const page = await (await fetch(`${gateway.url}/docs`)).text()
+  const linked = /<link rel="icon" href="([^"]+)"/.exec(page)?.[1]
+  expect((await fetch(gateway.url + linked)).headers.get('content-type')).toBe('image/svg+xml')
 })
 
 /** The files and everything they import statically. */

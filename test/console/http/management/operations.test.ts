@@ -6,6 +6,7 @@ import { chatCompletion, usageOf } from '@test/support/upstream'
 import { addCredit, ask, flushed } from '@test/usage/customer'
 import { hashKey } from '@/accounts/key-text'
 import type { Scope } from '@/accounts/management/scopes'
+import { MANAGED_OPERATIONS } from '@/people/all-operations'
 import { BEHIND_A_PROXY, makeManagementKey, send } from './caller'
 
 const PATH = '/dashboard/api/a/:accountId/management-keys'
@@ -308,11 +309,46 @@ describe('changes by the management API', () => {
     }
   })
 
-  test('an invalid request is refused in the route’s format, with the request id', async () => {
-    const answer = await call('POST', '/v1/keys', { name: '' })
-    expect(answer).toMatchObject({ status: 400, body: { error: { type: 'invalid_request_error' } } })
+  test('a refused body changes nothing, and is named with the request id', async () => {
+    const answer = await call('POST', '/v1/keys', { name: 'robot', monthlyBudgetUsd: '5', alowedModels: ['svc/alpha'] })
+    const error = { type: 'invalid_request_error', param: 'alowedModels' }
+    expect(answer).toMatchObject({ status: 400, body: { error } })
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
+    expect((await call('GET', '/v1/keys')).body).toMatchObject({ items: [] })
     const text = await send(gateway, manager.key, 'POST', '/v1/keys', undefined, { 'content-type': 'text/plain' })
     expect([400, 415]).toContain(text.status)
+  })
+})
+
+describe('a list', () => {
+  const LISTS = MANAGED_OPERATIONS.filter(
+    ({ method, path }) =>
+      method === 'GET' && !path.includes(':') && !path.endsWith('-policy') && path !== '/auto-top-up',
+  )
+  type Page = { items: object[]; nextCursor: string | null }
+
+  beforeEach(async () => {
+    await becomeOrganisation()
+    for (const name of ['one', 'two', 'three']) await call('POST', '/v1/keys', { name, monthlyBudgetUsd: null })
+    for (const name of ['a', 'b', 'c'])
+      await call('POST', '/v1/invitations', { email: `${name}@example.test`, role: 'viewer' })
+    for (const amountUsd of ['10', '20'])
+      await owner.json('POST', '/dashboard/api/a/:accountId/orders', { amountUsd, method: 'bank_transfer' })
+    for (const role of ['viewer', 'owner', 'admin', 'viewer']) await addMember(role)
+  })
+
+  test('each list has pages, in one order, with each item once', async () => {
+    expect(LISTS.length).toBeGreaterThan(4)
+    for (const { path } of LISTS) {
+      const whole = (await call('GET', `/v1${path}?limit=100`)).body as Page
+      expect([path, whole.items.length > 1, whole.nextCursor]).toEqual([path, true, null])
+      const seen: object[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const page = (await call('GET', `/v1${path}?limit=1${cursor && `&cursor=${cursor}`}`)).body as Page
+        seen.push(...page.items)
+        cursor = page.nextCursor
+      }
+      expect([path, seen]).toEqual([path, whole.items])
+    }
   })
 })
