@@ -54,12 +54,16 @@ export async function chooseOne(page: Page, field: Locator, name: string): Promi
   await page.getByRole('listbox').waitFor({ state: 'hidden' })
 }
 
-/** Takes the first of the open choice. Until its list is drawn, the keys would find nothing. */
+/** Takes the first of the open choice. New figures may draw its list again, which forgets the marked option: it is marked again. */
 export async function takeFirst(page: Page): Promise<void> {
   await page.getByRole('option').first().waitFor()
-  await page.keyboard.press('ArrowDown')
-  await page.locator('[role="option"][data-combobox-selected]').waitFor()
-  await page.keyboard.press('Enter')
+  const open = page.locator('[aria-haspopup="listbox"][aria-controls]')
+  const marked = page.locator('[role="option"][data-combobox-selected]')
+  await until(async () => {
+    if ((await open.count()) === 0) return true
+    await page.keyboard.press((await marked.count()) === 0 ? 'ArrowDown' : 'Enter')
+    return false
+  }, 'the choice to be taken')
   await page.getByRole('listbox').waitFor({ state: 'hidden' })
 }
 
