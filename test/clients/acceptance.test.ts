@@ -17,7 +17,7 @@ import { respondWith } from '@test/matrix/provider'
 import type { Customer, TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { liveStream } from '@test/support/upstream'
-import { generateText } from 'ai'
+import { generateText, type LanguageModel } from 'ai'
 import OpenAI from 'openai'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { FORMATS } from '@/formats/index'
@@ -92,95 +92,45 @@ describe('credentials of each library', () => {
 })
 
 describe('base addresses with an extra slash or path, as users set them', () => {
-  const ask = { model: 'svc/messages', messages: [{ role: 'user' as const, content: 'Hi' }] }
-  const asked: [name: string, ask: (url: string, key: string) => Promise<string | null | undefined>][] = [
-    [
-      'openai',
-      async (url, apiKey) => {
-        const client = new OpenAI({ apiKey, baseURL: `${url}/v1/` })
-        return (await client.chat.completions.create(ask)).choices[0]?.message.content
-      },
-    ],
-    [
-      'openai, responses',
-      async (url, apiKey) => {
-        const client = new OpenAI({ apiKey, baseURL: `${url}/v1/` })
-        return (await client.responses.create({ model: ask.model, input: 'Hi' })).output_text
-      },
-    ],
-    [
-      '@anthropic-ai/sdk',
-      async (url, apiKey) => {
-        const message = await new Anthropic({ apiKey, baseURL: `${url}/` }).messages.create({ ...ask, max_tokens: 9 })
-        return message.content[0]?.type === 'text' ? message.content[0].text : ''
-      },
-    ],
-    [
-      '@anthropic-ai/sdk with /v1 too much',
-      async (url, apiKey) => {
-        const message = await new Anthropic({ apiKey, baseURL: `${url}/v1` }).messages.create({ ...ask, max_tokens: 9 })
-        return message.content[0]?.type === 'text' ? message.content[0].text : ''
-      },
-    ],
-    [
-      '@google/genai',
-      async (url, apiKey) => {
-        const client = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: `${url}/` } })
-        return (await client.models.generateContent({ model: ask.model, contents: 'Hi' })).text
-      },
-    ],
-    [
-      '@google/genai with /v1beta too much',
-      async (url, apiKey) => {
-        const client = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: `${url}/v1beta` } })
-        return (await client.models.generateContent({ model: ask.model, contents: 'Hi' })).text
-      },
-    ],
-    [
-      '@google/genai without a version',
-      async (url, apiKey) => {
-        const client = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url, apiVersion: '' } })
-        return (await client.models.generateContent({ model: ask.model, contents: 'Hi' })).text
-      },
-    ],
-    [
-      '@google/genai with the slash escaped',
-      async (url, apiKey) => {
-        const client = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url } })
-        return (await client.models.generateContent({ model: 'svc%2Fmessages', contents: 'Hi' })).text
-      },
-    ],
-    [
-      '@ai-sdk/openai',
-      async (url, apiKey) =>
-        (await generateText({ model: createOpenAI({ apiKey, baseURL: `${url}/v1/` }).chat(ask.model), prompt: 'Hi' }))
-          .text,
-    ],
-    [
-      '@ai-sdk/openai, responses',
-      async (url, apiKey) =>
-        (await generateText({ model: createOpenAI({ apiKey, baseURL: `${url}/v1/` })(ask.model), prompt: 'Hi' })).text,
-    ],
-    [
-      '@ai-sdk/anthropic',
-      async (url, apiKey) => {
-        const model = createAnthropic({ apiKey, baseURL: `${url}/v1/` })(ask.model)
-        return (await generateText({ model, prompt: 'Hi', maxOutputTokens: 9 })).text
-      },
-    ],
-    [
-      '@ai-sdk/anthropic without /v1',
-      async (url, apiKey) => {
-        const model = createAnthropic({ apiKey, baseURL: url })(ask.model)
-        return (await generateText({ model, prompt: 'Hi', maxOutputTokens: 9 })).text
-      },
-    ],
-    [
-      '@ai-sdk/google',
-      async (url, apiKey) =>
-        (await generateText({ model: createGoogle({ apiKey, baseURL: `${url}/v1beta/` })(ask.model), prompt: 'Hi' }))
-          .text,
-    ],
+  type Talk = (url: string, apiKey: string) => Promise<string | null | undefined>
+  const model = 'svc/messages'
+  const ask = { model, messages: [{ role: 'user' as const, content: 'Hi' }] }
+
+  function anthropic(path: string): Talk {
+    return async (url, apiKey) => {
+      const message = await new Anthropic({ apiKey, baseURL: url + path }).messages.create({ ...ask, max_tokens: 9 })
+      return message.content[0]?.type === 'text' ? message.content[0].text : ''
+    }
+  }
+
+  function google(path: string, more: { apiVersion?: string } = {}, named = model): Talk {
+    return async (url, apiKey) => {
+      const { models } = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url + path, ...more } })
+      return (await models.generateContent({ model: named, contents: 'Hi' })).text
+    }
+  }
+
+  function aiSdk(open: (url: string, apiKey: string) => LanguageModel): Talk {
+    return async (url, apiKey) =>
+      (await generateText({ model: open(url, apiKey), prompt: 'Hi', maxOutputTokens: 99 })).text
+  }
+
+  const openai = (url: string, apiKey: string) => new OpenAI({ apiKey, baseURL: `${url}/v1/` })
+  const aiOpenai = (url: string, apiKey: string) => createOpenAI({ apiKey, baseURL: `${url}/v1/` })
+  const asked: [name: string, ask: Talk][] = [
+    ['openai', async (...at) => (await openai(...at).chat.completions.create(ask)).choices[0]?.message.content],
+    ['openai, responses', async (...at) => (await openai(...at).responses.create({ model, input: 'Hi' })).output_text],
+    ['@anthropic-ai/sdk', anthropic('/')],
+    ['@anthropic-ai/sdk with /v1 too much', anthropic('/v1')],
+    ['@google/genai', google('/')],
+    ['@google/genai with /v1beta too much', google('/v1beta')],
+    ['@google/genai without a version', google('', { apiVersion: '' })],
+    ['@google/genai with the slash escaped', google('', {}, 'svc%2Fmessages')],
+    ['@ai-sdk/openai', aiSdk((...at) => aiOpenai(...at).chat(model))],
+    ['@ai-sdk/openai, responses', aiSdk((...at) => aiOpenai(...at)(model))],
+    ['@ai-sdk/anthropic', aiSdk((url, apiKey) => createAnthropic({ apiKey, baseURL: `${url}/v1/` })(model))],
+    ['@ai-sdk/anthropic without /v1', aiSdk((url, apiKey) => createAnthropic({ apiKey, baseURL: url })(model))],
+    ['@ai-sdk/google', aiSdk((url, apiKey) => createGoogle({ apiKey, baseURL: `${url}/v1beta/` })(model))],
   ]
 
   test.each(asked)('the library works with the base address of %s', async (_name, talk) => {

@@ -204,28 +204,16 @@ const ANSWERS: [string, unknown, Partial<Seen>][] = [
 ]
 
 describe.each(CLIENTS)('unusual answers in the library %s', (name, ask) => {
+  const usual = { text: '', calls: OSLO_CALLED, tokens: 15, ...(name === 'openai' && { role: 'assistant' }) }
+
   test.each(STREAMS)('the library reads a stream with %s', async (_name, events, seen) => {
     gateway.upstream.respond(() => eventStream(...events))
-    const expected = {
-      text: '',
-      calls: OSLO_CALLED,
-      tokens: 15,
-      ...(name === 'openai' && { role: 'assistant' }),
-      ...seen,
-    }
-    expect(await ask(true)).toEqual(expected)
+    expect(await ask(true)).toEqual({ ...usual, ...seen })
   })
 
   test.each(ANSWERS)('the library reads an answer with %s', async (_name, answer, seen) => {
     gateway.upstream.respond(() => Response.json(answer))
-    const expected = {
-      text: '',
-      calls: OSLO_CALLED,
-      tokens: 15,
-      ...(name === 'openai' && { role: 'assistant' }),
-      ...seen,
-    }
-    expect(await ask(false)).toEqual(expected)
+    expect(await ask(false)).toEqual({ ...usual, ...seen })
   })
 
   test.each([true, false])(

@@ -4,123 +4,34 @@ import { startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import type { JsonObject } from '@/lib/json'
 
-type Case = { preset: string; what: string; body: JsonObject | string; status: number; told: number; goesOn: boolean }
-
 const flat = (message: string, type: string) => ({ object: 'error', message, type, param: null, code: '1' })
 const html = '<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>'
 const open = (code: number, message: string) => ({ error: { code, message, metadata: { provider_name: 'X' } } })
+const OLDER = { object: 'error', message: 'bad', type: 'BadRequestError', code: 400 }
+const LOADING = { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } }
 
-/** `told`: the status for the caller where there is no other service. */
-const CASES: Case[] = [
-  {
-    preset: 'mistral',
-    what: 'a flat refusal',
-    body: flat('bad role', 'invalid_request_error'),
-    status: 400,
-    told: 400,
-    goesOn: false,
-  },
-  {
-    preset: 'mistral',
-    what: 'a flat limit',
-    body: flat('Requests rate limit exceeded', 'rate_limited'),
-    status: 429,
-    told: 503,
-    goesOn: true,
-  },
-  {
-    preset: 'mistral',
-    what: 'details',
-    body: { detail: [{ loc: ['body'], msg: 'bad' }] },
-    status: 422,
-    told: 400,
-    goesOn: false,
-  },
-  {
-    preset: 'mistral',
-    what: 'a wrong key',
-    body: { message: 'Unauthorized', request_id: 'r' },
-    status: 401,
-    told: 502,
-    goesOn: true,
-  },
-  {
-    preset: 'xai',
-    what: 'text beside a code',
-    body: { code: 'invalid-argument', error: 'bad role' },
-    status: 400,
-    told: 400,
-    goesOn: false,
-  },
-  {
-    preset: 'xai',
-    what: 'an empty account',
-    body: { code: 'permission-denied', error: 'no credits' },
-    status: 403,
-    told: 502,
-    goesOn: true,
-  },
-  {
-    preset: 'openrouter',
-    what: 'an error in a 200',
-    body: open(503, 'No provider'),
-    status: 200,
-    told: 503,
-    goesOn: true,
-  },
-  {
-    preset: 'openrouter',
-    what: 'a limit in a 200',
-    body: open(429, 'Rate limited'),
-    status: 200,
-    told: 503,
-    goesOn: true,
-  },
-  {
-    preset: 'openrouter',
-    what: 'a refusal in a 200',
-    body: open(400, 'bad role'),
-    status: 200,
-    told: 400,
-    goesOn: false,
-  },
-  {
-    preset: 'openrouter',
-    what: 'an empty account in a 200',
-    body: open(402, 'Insufficient credits'),
-    status: 200,
-    told: 502,
-    goesOn: true,
-  },
-  {
-    preset: 'openrouter',
-    what: 'an empty account',
-    body: open(402, 'Insufficient credits'),
-    status: 402,
-    told: 502,
-    goesOn: true,
-  },
-  {
-    preset: 'vllm',
-    what: 'an older flat refusal',
-    body: { object: 'error', message: 'bad', type: 'BadRequestError', code: 400 },
-    status: 400,
-    told: 400,
-    goesOn: false,
-  },
-  {
-    preset: 'llama.cpp',
-    what: 'a model that loads',
-    body: { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } },
-    status: 503,
-    told: 503,
-    goesOn: true,
-  },
-  { preset: 'together', what: 'HTML', body: html, status: 502, told: 502, goesOn: true },
-  { preset: 'deepseek', what: 'HTML in a 403', body: html, status: 403, told: 502, goesOn: true },
-  { preset: 'groq', what: 'HTML in a 200', body: html, status: 200, told: 502, goesOn: true },
-  { preset: 'fireworks', what: 'words alone', body: 'upstream connect error', status: 503, told: 503, goesOn: true },
-]
+/** `told`: the status for the caller where there is no other service. `goesOn`: whether the next service is asked. */
+const CASES = (
+  [
+    ['mistral', 'a flat refusal', 400, 400, false, flat('bad role', 'invalid_request_error')],
+    ['mistral', 'a flat limit', 429, 503, true, flat('Requests rate limit exceeded', 'rate_limited')],
+    ['mistral', 'details', 422, 400, false, { detail: [{ loc: ['body'], msg: 'bad' }] }],
+    ['mistral', 'a wrong key', 401, 502, true, { message: 'Unauthorized', request_id: 'r' }],
+    ['xai', 'text beside a code', 400, 400, false, { code: 'invalid-argument', error: 'bad role' }],
+    ['xai', 'an empty account', 403, 502, true, { code: 'permission-denied', error: 'no credits' }],
+    ['openrouter', 'an error in a 200', 200, 503, true, open(503, 'No provider')],
+    ['openrouter', 'a limit in a 200', 200, 503, true, open(429, 'Rate limited')],
+    ['openrouter', 'a refusal in a 200', 200, 400, false, open(400, 'bad role')],
+    ['openrouter', 'an empty account in a 200', 200, 502, true, open(402, 'Insufficient credits')],
+    ['openrouter', 'an empty account', 402, 502, true, open(402, 'Insufficient credits')],
+    ['vllm', 'an older flat refusal', 400, 400, false, OLDER],
+    ['llama.cpp', 'a model that loads', 503, 503, true, LOADING],
+    ['together', 'HTML', 502, 502, true, html],
+    ['deepseek', 'HTML in a 403', 403, 502, true, html],
+    ['groq', 'HTML in a 200', 200, 502, true, html],
+    ['fireworks', 'words alone', 503, 503, true, 'upstream connect error'],
+  ] as [preset: string, what: string, status: number, told: number, goesOn: boolean, body: JsonObject | string][]
+).map(([preset, what, status, told, goesOn, body]) => ({ preset, what, status, told, goesOn, body }))
 const NAMED = CASES.flatMap((row, index) =>
   [false, true].map(
     (stream) => [row.preset, row.what, stream ? 'a stream' : 'an answer', { ...row, index, stream }] as const,
