@@ -7,7 +7,7 @@ import { respondWith } from '@test/matrix/provider'
 import type { Customer, TestGateway } from '@test/support/gateway'
 import { generateText, streamText } from 'ai'
 import { type Sandbox, startSandbox } from '@/boot/embedded/sandbox'
-import { FORMAT_NAMES } from '@/chat/format-name'
+import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { modelAt, startTrio } from './trio'
 
 let sandbox: Sandbox
@@ -40,7 +40,7 @@ async function streamFrom(model: string): Promise<{ id: string; text: string }> 
   return { id, text }
 }
 
-test.each([...FORMAT_NAMES])('OpenRouter’s SDK streams from a provider of %s, and reads the cost', async (provider) => {
+test.each(FORMAT_NAMES)('OpenRouter’s SDK streams from a provider of %s, and reads the cost', async (provider) => {
   const { id, text } = await streamFrom(modelAt(provider))
   expect(text).toContain('Good day')
   const { data } = await sdk.generations.getGeneration({ id })
@@ -49,7 +49,7 @@ test.each([...FORMAT_NAMES])('OpenRouter’s SDK streams from a provider of %s, 
   expect(data.model).toBe(modelAt(provider))
 })
 
-test.each([...FORMAT_NAMES])('the OpenRouter SDK reads a whole answer of a provider of %s', async (provider) => {
+test.each(FORMAT_NAMES)('the OpenRouter SDK reads a whole answer of a provider of %s', async (provider) => {
   const answer = await sdk.chat.send({ chatRequest: { model: modelAt(provider), messages } })
   if (Symbol.asyncIterator in answer) throw new Error('a whole answer was asked for')
   expect(answer.choices[0]?.message.content).toContain('Good day')
@@ -70,7 +70,7 @@ test('the OpenRouter SDK reads the credits', async () => {
   expect(after.data.totalUsage).toBeGreaterThan(before.data.totalUsage)
 })
 
-test.each([...FORMAT_NAMES])('the AI SDK gets an answer and its cost from a provider of %s', async (provider) => {
+test.each(FORMAT_NAMES)('the AI SDK gets an answer and its cost from a provider of %s', async (provider) => {
   const openrouter = createOpenRouter({ apiKey: customer.key, baseURL: `${gateway.url}/v1` })
   const model = openrouter(modelAt(provider), { usage: { include: true } })
   const whole = await generateText({ model, prompt: 'Good day' })
@@ -87,12 +87,13 @@ test.each([...FORMAT_NAMES])('the AI SDK gets an answer and its cost from a prov
 const ANSWERS = ['text', 'tool-one', 'reasoning', 'length', 'cached'].map((name) => answer(name))
 const TOOLS = ['get_weather', 'get_time'].map((name) => ({ type: 'function' as const, function: { name } }))
 const FINGERPRINT = /"system_fingerprint": ?"fp_1",/g
-/** What a provider says in place of the fingerprint of the recordings. */
+/** What a provider says in place of the fingerprint of the recordings, which only those of chat-completions have. */
 const FINGERPRINTS = ['"system_fingerprint":"fp_1",', '"system_fingerprint":null,', '']
 
-describe.each([...FORMAT_NAMES])('recorded answers of %s', (provider) => {
+describe('recorded answers', () => {
   let recorded: TestGateway
   let key: string
+  let provider: FormatName = 'messages'
   let told = answer('text')
   let fingerprint = ''
 
@@ -107,35 +108,42 @@ describe.each([...FORMAT_NAMES])('recorded answers of %s', (provider) => {
   })
   afterAll(() => recorded.stop())
 
-  const request = { model: modelAt(provider), messages, tools: TOOLS }
-
-  test('the SDK reads recorded answers whole and streamed, with and without usage', async () => {
-    const reader = new OpenRouter({ apiKey: key, serverURL: `${recorded.url}/v1` })
-    for (fingerprint of FINGERPRINTS)
-      for (told of ANSWERS) {
-        const whole = await reader.chat.send({ chatRequest: request })
-        expect(whole).toMatchObject({ usage: { completionTokens: told.usage?.output } })
-        for (const includeUsage of [false, true]) {
-          const streamed = { ...request, stream: true, streamOptions: { includeUsage } } as const
-          const stream = await reader.chat.send({ chatRequest: streamed })
-          if (!(Symbol.asyncIterator in stream)) throw new Error('a stream was asked for')
-          const chunks = await Array.fromAsync(stream)
-          const finishes = chunks.flatMap(({ choices }) => choices.flatMap((choice) => choice.finishReason ?? []))
-          expect(finishes).toHaveLength(1)
-          expect(chunks.filter(({ usage }) => usage)).toHaveLength(includeUsage ? 1 : 0)
+  test.each(FORMAT_NAMES)(
+    'the SDK reads recorded answers of %s whole and streamed, with and without usage',
+    async (format) => {
+      provider = format
+      const request = { model: modelAt(provider), messages, tools: TOOLS }
+      const reader = new OpenRouter({ apiKey: key, serverURL: `${recorded.url}/v1` })
+      for (fingerprint of provider === 'chat-completions' ? FINGERPRINTS : [''])
+        for (told of ANSWERS) {
+          const whole = await reader.chat.send({ chatRequest: request })
+          expect(whole).toMatchObject({ usage: { completionTokens: told.usage?.output } })
+          for (const includeUsage of [false, true]) {
+            const streamed = { ...request, stream: true, streamOptions: { includeUsage } } as const
+            const stream = await reader.chat.send({ chatRequest: streamed })
+            if (!(Symbol.asyncIterator in stream)) throw new Error('a stream was asked for')
+            const chunks = await Array.fromAsync(stream)
+            const finishes = chunks.flatMap(({ choices }) => choices.flatMap((choice) => choice.finishReason ?? []))
+            expect(finishes).toHaveLength(1)
+            expect(chunks.filter(({ usage }) => usage)).toHaveLength(includeUsage ? 1 : 0)
+          }
         }
-      }
-  })
+    },
+  )
 
-  test('other clients get the text of the recorded answer', async () => {
-    told = answer('text')
-    fingerprint = ''
-    const send = async (more: object) => {
-      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-      const body = JSON.stringify({ ...request, ...more })
-      return await (await fetch(`${recorded.url}/v1/chat/completions`, { method: 'POST', headers, body })).text()
-    }
-    expect(await send({})).not.toContain('system_fingerprint')
-    expect(await send({ stream: true, stream_options: { include_usage: true } })).toContain('"usage":null')
-  })
+  test.each(FORMAT_NAMES)(
+    'other clients get no fingerprint that %s did not send, and null as usage',
+    async (format) => {
+      provider = format
+      told = answer('text')
+      fingerprint = ''
+      const send = async (more: object) => {
+        const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+        const body = JSON.stringify({ model: modelAt(provider), messages, tools: TOOLS, ...more })
+        return await (await fetch(`${recorded.url}/v1/chat/completions`, { method: 'POST', headers, body })).text()
+      }
+      expect(await send({})).not.toContain('system_fingerprint')
+      expect(await send({ stream: true, stream_options: { include_usage: true } })).toContain('"usage":null')
+    },
+  )
 })

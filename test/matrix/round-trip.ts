@@ -21,13 +21,18 @@ type RoundTripCell = {
   isStream: boolean
 }
 
-export const ROUND_TRIP_CELLS: readonly RoundTripCell[] = ROUND_TRIPS.flatMap((trip) =>
+/**
+ * Streams are asked for with the reasoning shown at every second trip, and with it hidden at the others; whole answers
+ * the other way round. The trips of one signer are two or three, so each pair of formats has all four.
+ */
+export const ROUND_TRIP_CELLS: readonly RoundTripCell[] = ROUND_TRIPS.flatMap((trip, index) =>
   FORMAT_NAMES.flatMap((client) =>
     FORMAT_NAMES.flatMap((second) =>
       (['whole', 'bare'] as const).flatMap((keeps) =>
-        [true, false].flatMap((isVisible) =>
-          [true, false].map((isStream): RoundTripCell => ({ trip, client, second, keeps, isVisible, isStream })),
-        ),
+        [true, false].map((isStream): RoundTripCell => {
+          const isVisible = isStream === (index % 2 === 0)
+          return { trip, client, second, keeps, isVisible, isStream }
+        }),
       ),
     ),
   ),
