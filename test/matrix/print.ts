@@ -30,14 +30,14 @@ async function runCells(): Promise<CellResult[]> {
 }
 
 async function runLoops(): Promise<string[]> {
-  const { gateway, key } = await startRoundTripGateway()
+  const world = await startRoundTripGateway()
   const lines: string[] = []
   for (const cell of ROUND_TRIP_CELLS) {
-    const complaints = await runRoundTrip(gateway, key, cell)
+    const complaints = await runRoundTrip(world, cell)
     const { trip, client, second, keeps } = cell
     if (complaints.length > 0) lines.push(`${trip.name}: ${client} to ${second}, ${keeps}: ${complaints.join('; ')}`)
   }
-  await gateway.stop()
+  await world.gateway.stop()
   return lines
 }
 

@@ -3,19 +3,15 @@
  * client format. Slow: every library with every provider format.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { TestGateway } from '@test/support/gateway'
 import { ROUND_TRIPS } from './cases/round-trips'
-import { ROUND_TRIP_CELLS, runRoundTrip, startRoundTripGateway } from './round-trip'
+import { ROUND_TRIP_CELLS, type RoundTripGateway, runRoundTrip, startRoundTripGateway } from './round-trip'
 
-let gateway: TestGateway
-let key: string
+let world: RoundTripGateway
 
 beforeAll(async () => {
-  const started = await startRoundTripGateway()
-  gateway = started.gateway
-  key = started.key
+  world = await startRoundTripGateway()
 })
-afterAll(() => gateway.stop())
+afterAll(() => world.gateway.stop())
 
 describe.each(ROUND_TRIPS)('the tool loop $name, signed by $signedBy', (trip) => {
   const cells = ROUND_TRIP_CELLS.filter((cell) => cell.trip === trip).map((cell) => {
@@ -25,7 +21,7 @@ describe.each(ROUND_TRIPS)('the tool loop $name, signed by $signedBy', (trip) =>
   test.each(cells)(
     '%s client to %s, history %s, %s, %s: signatures arrive as declared',
     async (...[, , , , , cell]) => {
-      expect(await runRoundTrip(gateway, key, cell)).toEqual([])
+      expect(await runRoundTrip(world, cell)).toEqual([])
     },
   )
 })
