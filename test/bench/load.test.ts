@@ -25,28 +25,24 @@ function shot(format: WireFormat, model: string): Shot {
 }
 
 describe('a closed loop', () => {
-  test.each(FORMATS)('a closed loop of requests counts the answers in %s', async (format) => {
+  test('a closed loop of requests counts the answers', async () => {
     // Long enough that a busy machine answers some connection twice.
-    const job = { kind: 'closed', shot: shot(format, 'json'), connections: 4, durationMs: 2_000, rampMs: 0 } as const
-    const { answered, failures, latency, chunks } = await client.run(job)
+    const job = { kind: 'closed', shot: shot('messages', 'json'), connections: 4, durationMs: 500, rampMs: 0 } as const
+    const { answered, failures, latency } = await client.run(job)
     expect(answered).toBeGreaterThan(4)
     expect(failures).toEqual({})
-    expect(chunks).toBe(0)
     expect(latency.p50).toBeGreaterThan(0)
     expect(latency.worst).toBeGreaterThanOrEqual(latency.p99)
   })
 
-  test.each(FORMATS)('a closed loop of requests counts the chunks of streams in %s', async (format) => {
-    const keys = Array.from({ length: 3 }, () => '')
-    const job = {
-      kind: 'once',
-      shot: { ...shot(format, 'stream-5-2'), keys, keyHeader: { name: 'x', prefix: '' } },
-      connections: 3,
-      timeoutMs: 5_000,
-    } as const
-    const { answered, chunks, firstToken, chunkDelay } = await client.run(job)
-    expect(answered).toBe(3)
-    expect(chunks).toBe(15)
+  test.each(FORMATS)('the load generator counts the answers, and the chunks of streams, in %s', async (format) => {
+    const run = (model: string) => {
+      const once = { ...shot(format, model), keys: ['', '', ''], keyHeader: { name: 'x', prefix: '' } }
+      return client.run({ kind: 'once', shot: once, connections: 3, timeoutMs: 5_000 })
+    }
+    expect(await run('json')).toMatchObject({ answered: 3, failures: {}, chunks: 0 })
+    const { answered, chunks, firstToken, chunkDelay } = await run('stream-5-2')
+    expect([answered, chunks]).toEqual([3, 15])
     expect(firstToken.p50).toBeGreaterThan(0)
     expect(chunkDelay.worst).toBeGreaterThan(0)
   })

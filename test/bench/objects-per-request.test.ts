@@ -26,7 +26,7 @@ const KINDS = {
 
 const REQUESTS = 100
 /** A collection in the middle hides what was made before it, and a busy machine lets the gateway's own work in between: the middle counts. */
-const COUNTS = 9
+const COUNTS = 5
 /** What the gateway's own work may add to the middle one. */
 const SLACK = 1
 const PIECES = 20

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { version } from '#package.json'
+import { answerArguments } from '@/boot/arguments'
 import { spawnGateway } from './process'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -17,17 +18,21 @@ async function run(command: readonly string[], ...args: string[]) {
   return { code: await started.exited(), output: started.output() }
 }
 
-test.each(PROGRAMS)('%s: --help prints the usage, --version the version', async (_, command) => {
-  for (const word of ['--help', '-h']) {
-    const { code, output } = await run(command, word)
-    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Usage: svc-gateway') })
-  }
-  for (const word of ['--version', '-v']) expect(await run(command, word)).toEqual({ code: 0, output: `${version}\n` })
+test.each(['--help', '-h'])('%s prints the usage', (word) => {
+  expect(answerArguments([word])).toEqual({ exitCode: 0, text: expect.stringContaining('Usage: svc-gateway') })
 })
 
-test.each(PROGRAMS)('%s: an unknown argument exits with code 2 and one line', async (_, command) => {
-  expect(await run(command, '--prot')).toEqual({
-    code: 2,
-    output: 'svc-gateway: unknown argument "--prot"; --help says what there is\n',
-  })
+test.each(['--version', '-v'])('%s prints the version', (word) => {
+  expect(answerArguments([word])).toEqual({ exitCode: 0, text: `${version}\n` })
 })
+
+test.each(PROGRAMS)(
+  '%s answers --version, and refuses an unknown argument with code 2 and one line',
+  async (_, command) => {
+    expect(await run(command, '--version')).toEqual({ code: 0, output: `${version}\n` })
+    expect(await run(command, '--prot')).toEqual({
+      code: 2,
+      output: 'svc-gateway: unknown argument "--prot"; --help says what there is\n',
+    })
+  },
+)

@@ -1,7 +1,7 @@
 /** The first minutes of a new operator: a taken port, wrong settings, the banner, the key shown once, and sign-in. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openFixture } from '@test/accounts/fixture'
@@ -103,23 +103,6 @@ test('the next start completes an interrupted first start, with a key and ten do
   })
   expect(lost.status).toBe(401)
   await stop(gateway)
-})
-
-test('errors of settings and catalogue are reported together', async () => {
-  const path = join(await newFolder(), 'catalog.json')
-  await writeFile(path, JSON.stringify({ service: 'svc', providers: {}, models: [] }))
-  const gateway = spawnGateway({ PORT: 'eighty', LOG_LEVEL: 'loud', CATALOG: path })
-  expect(await gateway.exited()).toBe(1)
-  for (const place of ['PORT', 'LOG_LEVEL', 'providers', 'models']) expect(gateway.output()).toContain(`\n  ${place}: `)
-  const missing = spawnGateway({ PORT: 'eighty', CATALOG: '/no/such/file.json' })
-  expect(await missing.exited()).toBe(1)
-  expect(missing.output()).toContain('\n  PORT: ')
-  expect(missing.output()).toContain('\n  CATALOG: cannot read /no/such/file.json')
-  const production = spawnGateway({ NODE_ENV: 'production', PORT: 'eighty' })
-  expect(await production.exited()).toBe(1)
-  for (const place of ['PORT', 'AUTH_SECRET', 'PROVIDER1_API_KEY or PROVIDER2_API_KEY or PROVIDER3_API_KEY']) {
-    expect(production.output()).toContain(`\n  ${place}: `)
-  }
 })
 
 describe('the banner of a start', () => {

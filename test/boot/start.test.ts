@@ -10,6 +10,7 @@ import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatChunk, chatStream, eventStream, liveStream, startUpstream } from '@test/support/upstream'
 import { freePort } from '@/boot/embedded/free-port'
+import { loadSettings } from '@/boot/load-settings'
 import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from './process'
 
 async function stores(): Promise<Record<string, string>> {
@@ -34,54 +35,33 @@ function send(address: string, key: string, body: object): Promise<Response> {
 }
 
 describe('errors of an operator', () => {
-  test('faulty variables are reported together, without secrets', async () => {
-    const gateway = spawnGateway({
-      PORT: 'eighty',
-      LOG_LEVEL: 'loud',
-      DATABASE_URL: 'mysql://root:hunter2@x',
-      PROCESSES: '0',
-    })
-    expect(await gateway.exited()).toBe(1)
-    for (const name of ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'PROCESSES'])
-      expect(gateway.output()).toContain(`  ${name}: `)
-    expect(gateway.output()).not.toContain('hunter2')
-  })
-
-  test('errors of the catalogue are reported together, with their place', async () => {
+  test('all faults of settings and catalogue are reported together, with their place and without secrets', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
     const path = join(folder, 'catalog.json')
-    await writeFile(
-      path,
-      JSON.stringify({
-        service: 'svc',
-        providers: { provider2: { format: 'messages', baseUrl: 'not an address', keys: ['x'] } },
-        models: [
-          {
-            id: 'other/alpha',
-            name: 'Alpha',
-            created: 1,
-            ownedBy: 'x',
-            pricing: { inputPer1mTokens: -1, outputPer1mTokens: 1 },
-            contextLength: 1_000,
-            maxOutputTokens: 100,
-            targets: [{ provider: 'provider9', model: 'x' }],
-          },
-        ],
-      }),
-    )
-    const gateway = spawnGateway({ ...(await stores()), CATALOG: path })
+    const providers = { provider2: { format: 'messages', baseUrl: 'not an address', keys: ['x'] } }
+    await writeFile(path, JSON.stringify({ service: 'svc', providers, models: [{ id: 'other/alpha' }] }))
+    const gateway = spawnGateway({
+      ...{ PORT: 'eighty', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://root:hunter2@x', PROCESSES: '0' },
+      ...{ NODE_ENV: 'prod', CATALOG: path },
+    })
     expect(await gateway.exited()).toBe(1)
-    expect(gateway.output()).toContain('providers.provider2.baseUrl: ')
-    expect(gateway.output()).toContain('models[0].id: ')
-    expect(gateway.output()).toContain('models[0].pricing.inputPer1mTokens: ')
-    expect(gateway.output()).toContain('models[0].targets[0].provider: ')
+    const places = ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'PROCESSES', 'providers.provider2.baseUrl', 'models[0].id']
+    for (const place of places) expect(gateway.output()).toContain(`  ${place}: `)
+    expect(gateway.output()).toContain('NODE_ENV: expected production or development or test; found "prod"')
+    expect(gateway.output()).not.toContain('hunter2')
     await rm(folder, { recursive: true })
   })
 
-  test('production refuses to start as a sandbox', async () => {
-    const gateway = spawnGateway({ ...(await stores()), NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) })
-    expect(await gateway.exited()).toBe(1)
-    expect(gateway.output()).toContain('PROVIDER1_API_KEY')
+  test('a catalogue file that cannot be read is reported beside faulty settings', async () => {
+    const faults = await loadSettings({ PORT: 'eighty', CATALOG: '/no/such/file.json' }).catch(String)
+    expect(faults).toContain('\n  PORT: ')
+    expect(faults).toContain('\n  CATALOG: cannot read /no/such/file.json')
+  })
+
+  test('production without a secret and a provider key is refused, beside other faults', async () => {
+    const faults = await loadSettings({ NODE_ENV: 'production', PORT: 'eighty' }).catch(String)
+    for (const place of ['PORT', 'AUTH_SECRET', 'PROVIDER1_API_KEY or PROVIDER2_API_KEY or PROVIDER3_API_KEY'])
+      expect(faults).toContain(`\n  ${place}: `)
   })
 })
 

@@ -12,40 +12,28 @@ import { runProcess } from './run'
 const ROOT = join(import.meta.dir, '..', '..')
 const SAME = 'set REDIS_URL, DATABASE_URL or DATA_DIR as the gateway has them'
 
-test('with the embedded stores of a running gateway, commands use them and leave them running', async () => {
+test('commands start and stop the embedded stores themselves, or use those of a running gateway', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'admin-test-'))
-  const progress = () => undefined
-  const cacheDir = join(import.meta.dir, '..', '..', '.cache')
-  const servers = [
-    await startEmbeddedRedis({ dataDir, cacheDir, progress }),
-    await startEmbeddedPostgres({ dataDir, progress }),
-  ]
   try {
-    const [redisServer, postgresServer] = servers
-    const args = ['account', 'create', '--email', 'r@example.test', '--name', 'R']
-    const created = await runProcess(args, { DATA_DIR: dataDir })
-    expect(created).toMatchObject({ code: 0, stderr: '' })
-    const other = await openFixture(redisServer?.url ?? '', postgresServer?.url ?? '')
-    expect(await other.accounts.find(String(created.json.accountId))).toMatchObject({ name: 'R' })
-    await other.close()
-  } finally {
-    await Promise.all(servers.map((server) => server.stop()))
-    await rm(dataDir, { recursive: true, force: true })
-  }
-})
+    const admin = async (line: string) => {
+      const outcome = await runProcess(line.split(' '), { DATA_DIR: dataDir })
+      expect(outcome).toMatchObject({ code: 0 })
+      return outcome
+    }
+    const accountId = String((await admin('account create --email e@example.test --name E')).json.accountId)
+    expect((await admin('ledger check')).json).toMatchObject({ ok: true, accounts: 1 })
+    for (const store of ['postgres', 'redis'])
+      expect(await Bun.file(join(dataDir, store, 'server.json')).exists()).toBe(false)
 
-test('without a running gateway, commands start the embedded stores and stop them again', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'admin-test-'))
-  try {
-    const environment = { DATA_DIR: dataDir }
-    const created = await runProcess(['account', 'create', '--email', 'e@example.test', '--name', 'E'], environment)
-    expect(created).toMatchObject({ code: 0 })
-    const { accountId } = created.json
-    const add = ['credit', 'add', '--account', String(accountId), '--usd', '3', '--reference', 'r']
-    expect((await runProcess(add, environment)).json).toEqual({ balanceUsd: 3 })
-    expect((await runProcess(['ledger', 'check'], environment)).json).toMatchObject({ ok: true, accounts: 1 })
-    expect(await Bun.file(join(dataDir, 'postgres', 'server.json')).exists()).toBe(false)
-    expect(await Bun.file(join(dataDir, 'redis', 'server.json')).exists()).toBe(false)
+    const progress = () => undefined
+    const redis = await startEmbeddedRedis({ dataDir, cacheDir: join(ROOT, '.cache'), progress })
+    const postgres = await startEmbeddedPostgres({ dataDir, progress })
+    const added = await admin(`credit add --account ${accountId} --usd 3 --reference r`)
+    expect(added).toMatchObject({ stderr: '', json: { balanceUsd: 3 } })
+    const fixture = await openFixture(redis.url, postgres.url)
+    expect(await fixture.ledger.readBalance(accountId)).toMatchObject({ available: 3_000_000_000 })
+    await fixture.close()
+    await Promise.all([redis.stop(), postgres.stop()])
   } finally {
     await rm(dataDir, { recursive: true, force: true })
   }

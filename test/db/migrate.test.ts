@@ -116,25 +116,6 @@ describe('a database older than 1.0', () => {
   })
 })
 
-describe('upgrading from 1.0', () => {
-  test('a gateway of 1.0 continues if a newer version only adds to the schema, and stops if it changes existing parts', async () => {
-    const url = await emptyDatabase()
-    await migrate(url)
-    const nextId = MIGRATIONS.length + 1
-    const added = { id: nextId, name: 'next', sql: 'ALTER TABLE accounts ADD COLUMN motto text', isExpansion: true }
-    await migrate(url, { migrations: [...MIGRATIONS, added] })
-    const newer: string[] = []
-    await migrate(url, { onNewer: (names) => newer.push(names) })
-    expect(newer).toEqual([`migration ${nextId} (next)`])
-    const { sql } = connect(url)
-    await sql`INSERT INTO accounts (id, name, email) VALUES ('acct_1', 'One', 'one@example.test')`
-    const changed = { id: nextId + 1, name: 'after', sql: 'ALTER TABLE accounts DROP COLUMN motto' }
-    await migrate(url, { migrations: [...MIGRATIONS, added, changed] })
-    await expect(migrate(url)).rejects.toThrow('The database is newer than this version of the gateway')
-    expect([...(await sql`SELECT id FROM accounts`)]).toEqual([{ id: 'acct_1' }])
-  })
-})
-
 describe('a role without create rights', () => {
   test('a role without create rights starts on a current schema; otherwise the error names the migration and the setting', async () => {
     const url = await emptyDatabase()
