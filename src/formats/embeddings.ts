@@ -16,7 +16,7 @@ export type EmbeddingCall = {
 /** The properties that an answer must have. */
 export type ExpectedVectors = {
   count: number
-  /** The encoding in which the list of vectors may stay unparsed; undefined if it must be parsed. */
+  /** The encoding of a list of vectors that is passed on without parsing; undefined if it must be parsed. */
   written: VectorEncoding | undefined
 }
 

@@ -55,7 +55,7 @@ export interface Ledger {
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
   /** The refusal that a hold of this amount and one token would get now with any model; undefined if it would be accepted. */
   refusalOf(payer: Payer, amount: Nano): Promise<Refusal | undefined>
-  /** Extends deadlines and stores progress; outcomes are in the order of `renewals`. One call per shard. */
+  /** Extends the holds' deadlines and stores their progress, by one Redis call per shard. Outcomes are in the order of `renewals`. */
   renew(renewals: readonly Renewal[]): Promise<RenewOutcome[]>
   /**
    * Charges a hold's real cost. Never refuses. `force` charges even if Redis has lost the hold: pass it if the reserve succeeded.

@@ -33,13 +33,16 @@ async function endOf(command?: string[]): Promise<{ code: number | null; output:
   return { code: await started.exited(), output: started.output().trim() }
 }
 
-/** All other layouts are in test/ledger/faults.test.ts. */
-test('start and commands refuse a store in another layout and do not change it', async () => {
+test.each([
+  ['hashes', { shards: '64' }, 'a version before 1.0'],
+  ['packed strings', { shards: '64 packed' }, 'a version before 1.0'],
+  ['a layout of a newer version', { layout: '2' }, 'a newer version'],
+])('the start refuses a store in %s and does not change it', async (_, words, version) => {
   await redis.flushall()
-  for (const shard of ALL_SHARDS) await redis.hset(metaName(shard), { identity: 'a', epoch: 'b', layout: '2' })
+  for (const shard of ALL_SHARDS) await redis.hset(metaName(shard), { identity: 'a', epoch: 'b', ...words })
   await redis.hset('{l5}:account:acct_1', { status: 'active', available: '5' })
   const before = await content()
-  const expected = 'Redis holds balances of a newer version, which this version cannot read.'
+  const expected = `Redis holds balances of ${version}, which this version cannot read.`
   const start = await endOf()
   const said = start.output.split('\n').filter((line) => !line.startsWith('{'))
   expect({ code: start.code, lines: said.length }).toEqual({ code: 1, lines: 1 })

@@ -47,7 +47,7 @@ async function endAtOnce({ gateway }: Left): Promise<void> {
   clearInterval(repeat)
 }
 
-test('during DRAIN_DELAY_MS requests are answered and each connection is closed; a second signal ends the gateway', async () => {
+test('during DRAIN_DELAY_MS requests are answered, readiness fails, and each answer closes its connection', async () => {
   const left = await startLeaving('SIGTERM', LONG)
   await until(() => left.gateway.output().includes('"event":"leaving"'), 'the gateway to leave')
   const readiness = await fetch(`${left.address}/readyz`)
@@ -89,6 +89,12 @@ test('several processes drain together, and a second signal ends them together',
   await endAtOnce(left)
   const isServed = () => fetch(`${left.address}/healthz`).catch(() => undefined)
   await until(async () => !(await isServed()), 'nobody to serve any more')
+})
+
+test('a second signal ends a draining gateway at once', async () => {
+  const left = await startLeaving('SIGTERM', LONG)
+  await until(() => left.gateway.output().includes('"event":"leaving"'), 'the gateway to leave')
+  await endAtOnce(left)
 })
 
 test('Ctrl-C skips the drain delay', async () => {

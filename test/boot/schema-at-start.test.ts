@@ -35,6 +35,13 @@ async function endOf(command?: string[]): Promise<{ code: number | null; output:
   return { code: await started.exited(), output: started.output().trim() }
 }
 
+test('if the schema is up to date, the gateway starts with the role that owns no tables', async () => {
+  const gateway = spawnGateway(environment)
+  expect(await addressOf(gateway)).toStartWith('http')
+  gateway.kill('SIGTERM')
+  expect(await gateway.exited()).toBe(0)
+})
+
 test('a missing migration is reported in one error line with the setting that helps, also for commands', async () => {
   const sql = await ownerSql()
   const [removed] = await sql`DELETE FROM migrations WHERE id = ${NEWEST} RETURNING *`

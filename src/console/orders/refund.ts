@@ -62,7 +62,7 @@ async function record(
   if (state === undefined) return { kind: 'not_refundable', order: toOrder(order) }
   if (amountCents > refundableCents) return { kind: 'too_much', refundableCents }
   const { allowNegative = false } = refund
-  // A refund goes back to the payer, so reversible credit may be refunded.
+  // The refund may use credit whose payment can still be reversed: the payer gets the money back anyway.
   const debit = { accountId, entryId, amount: centsToNano(amountCents), allowNegative, leavesReversible: false }
   const refusal = await withholdDebit(deps.ledger, transaction, debit)
   if (refusal) return { kind: 'insufficient_balance', available: refusal.available }

@@ -1,8 +1,8 @@
 /**
  * Proofs of reasoning in the fields `id` and `encrypted_content` of a reasoning item. A provider of this format checks both, so its own
  * proof contains both as one value. Another format's data are stored in `encrypted_content`: a proof as `svc1.{format}.{value}`, and an
- * encrypted reasoning block as `svc1.{format}.redacted.{value}`. Calls have no field for a proof, so the proof of the following call is
- * stored as `svc1.{format}.call.{value}`. Values without such a mark are this format's own.
+ * encrypted reasoning block as `svc1.{format}.redacted.{value}`. A tool call has no field for a proof: the reasoning item before it has
+ * the proof as `svc1.{format}.call.{value}`. Values without such a mark are this format's own.
  */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import type { Signature } from '@/chat/request'

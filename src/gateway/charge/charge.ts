@@ -27,7 +27,7 @@ export type ToolTerms = Pick<ToolPrice, 'price' | 'cost' | 'per'> & {
  * bills accepted.
  */
 const VOCABULARY_FACTOR = 2
-/** Added to the factor, since the counts of short answers may differ by more. */
+/** Tokens by which the provider's count may exceed ours besides {@link AGREEMENT_FACTOR}: short answers differ by more. */
 const SLACK_TOKENS = 50
 /** The provider's count is confirmed if it exceeds ours by at most this factor. */
 const AGREEMENT_FACTOR = 1.25

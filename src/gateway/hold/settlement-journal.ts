@@ -234,7 +234,7 @@ async function remove({ path }: KeptFile): Promise<true> {
   return true
 }
 
-/** Keeps a file that a living process may still write; that process removes it. */
+/** Removes the file if no process writes it any more. A living process removes its own file. */
 async function removeAbandoned(file: KeptFile): Promise<boolean> {
   const found = await stat(file.path).catch(() => undefined)
   if (!found || found.size !== file.bytes) return true

@@ -38,7 +38,7 @@ export async function withhold(deps: LedgerDeps, withholding: Withholding): Prom
   return { kind: kind as 'withheld' | 'insufficient', available: nanoOf(reply[1]) }
 }
 
-/** Debits a withheld amount if Postgres has its entry; returns it if the entry is absent for ever. A late `withhold` gets `exists`. */
+/** Debits a withheld amount if Postgres has its entry. Gives it back if the entry can never come: a late `withhold` gets `exists`. */
 export async function resolveWithheld(
   deps: LedgerDeps,
   { accountId, entryId, amount }: Withheld,

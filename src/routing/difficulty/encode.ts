@@ -9,7 +9,7 @@ type EncodedPrompt = {
   buckets: Uint32Array
   instructionBuckets: number
   allBuckets: number
-  /** Characters of the material, including those outside the sample. */
+  /** Characters of the material in the prompt, including those that are not read. */
   payloadChars: number
 }
 

@@ -1,4 +1,4 @@
-/** Traits of a prompt's form without its words: length, parts, and the share of material. */
+/** Traits of a prompt's form, without its words: length, parts, and the share of attached text. */
 import { isIdeograph } from './fingerprint'
 import type { PromptParts } from './instruction'
 

@@ -10,7 +10,7 @@ import withdrawText from './withdraw-health.lua' with { type: 'text' }
 /** A target's state is `open`. A key's is `cooling` or `out`. A latency's is its milliseconds. */
 type HealthState = 'open' | 'cooling' | 'out' | number
 
-/** `subject` is `target:`, `key:`, `promise:` (see `backoff-windows.ts`), `stream:` or `whole:` (see `latency.ts`) and an id. */
+/** `subject` is a prefix and an id. Prefixes: `target:`, `key:`, `promise:` (`backoff-windows.ts`), `stream:`, `whole:` (`latency.ts`). */
 export type HealthNote = { subject: string; state: HealthState; remainingMs: number; isOwn: boolean }
 
 export interface HealthExchange {

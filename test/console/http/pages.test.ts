@@ -29,7 +29,7 @@ test('pages of any size together show each row once, in one order', () => {
   )
 })
 
-test('rows that exist all the time are shown once while others come and go', () => {
+test('page by page, a row that always exists is listed once, although others appear and disappear', () => {
   fc.assert(
     fc.property(places, places, fc.integer({ min: 1, max: 5 }), (rows, others, limit) => {
       const passing = others.filter(([, , id]) => !rows.some((row) => row[2] === id))

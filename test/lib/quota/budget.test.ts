@@ -28,7 +28,7 @@ describe('a shared resource', () => {
     expect(budget.state()).toEqual({ used: 1, waiting: 0 })
   })
 
-  test('a subject that uses nothing yet gets any amount of a shared resource', () => {
+  test('a subject without current use gets any amount of a shared resource', () => {
     const budget = createBudget(SIZES)
     lease(budget.take('a', 1_000)).release()
     expect(budget.state()).toEqual({ used: 0, waiting: 0 })

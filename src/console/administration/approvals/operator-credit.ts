@@ -18,7 +18,7 @@ export type OperatorCreditOutcome =
   /** The reference was used for another amount, or for another account. */
   | { kind: 'reference_taken' | 'reference_elsewhere' }
   | { kind: 'awaiting_approval'; approvalId: string }
-  /** An administrator refused, or none decided in time. The reference stays used. */
+  /** An administrator refused, or none decided in time. The reference cannot be used again. */
   | { kind: 'not_approved'; approvalId: string; status: ApprovalStatus }
   | { kind: 'refused'; message: string }
 

@@ -118,7 +118,7 @@ function endOf({ expYear, expMonth }: SavedCard): number {
   return Date.UTC(expYear, expMonth)
 }
 
-/** The amounts as decimal USD, under the names that people see. */
+/** The amounts as decimal USD, with the field names of the API. */
 export function amountsInUsd({ belowCents, amountCents, dailyCents }: TopUpAmounts) {
   return {
     belowUsd: formatCents(belowCents),

@@ -47,7 +47,7 @@ export function decodeTools(request: WireRequest): DecodedTools {
 
 const NO_ORIGINS: ReadonlyMap<string, ToolOrigin> = new Map()
 
-/** The request's tool choice; undefined if it is missing or unknown to the hub. `origins` resolve members of namespaces. */
+/** The request's tool choice; undefined if it is missing or the hub lacks it. `origins` finds the tools inside a namespace. */
 export function decodeToolChoice(choice: JsonValue | undefined, origins = NO_ORIGINS): ToolChoice | undefined {
   if (choice === 'none' || choice === 'auto' || choice === 'required') return { type: choice }
   if (!isJsonObject(choice)) return undefined

@@ -81,7 +81,7 @@ export function paymentIntentOf(object: { payment_intent?: unknown }): string | 
 type Taken = Extract<DepositEvent, { kind: 'refund' | 'chargeback' }>
 
 /**
- * Returns the reinstatement first. It waits for the reversal that it undoes, and both are booked in one step without a negative balance.
+ * Returns the reinstatement first. It waits until the reversal comes. Then both are booked in one step, so no balance gets negative.
  */
 function undone(taken: Taken, why: string): DepositEvent[] {
   const { externalId } = taken
