@@ -1,10 +1,12 @@
 /** If the store's user lacks a right, readiness fails and names it. Slow: each right is removed from and returned to a running gateway. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { readinessOf } from '@test/support/readiness'
 import { asGateway, COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
+import { Glob } from 'bun'
 import { Redis } from 'ioredis'
 import acl from '#deploy/redis/gateway.acl' with { type: 'text' }
 import { neededRights } from '@/boot/readiness/needed-rights'
@@ -13,6 +15,7 @@ import { LEDGER_RIGHTS } from '@/ledger/store-rights'
 import { createStoreWatch } from '@/ledger/store-watch'
 import { createLogger } from '@/lib/logger'
 
+const ROOT = join(import.meta.dir, '..', '..', '..')
 const RIGHTS = [...LEDGER_RIGHTS, ...neededRights({ hasIdempotencyKeys: true })]
 const commandOf = (line: string) => {
   const [command = '', subcommand] = line.toLowerCase().split(' ')
@@ -172,6 +175,16 @@ test('the checked Redis rights are those that the code uses and the files of dep
       .flatMap((rule) => (rule.startsWith('~') ? [rule.slice(1)] : []))
       .sort(),
   ).toEqual(FAMILIES.sort())
+})
+
+test('each Redis command of a Lua script is a checked right', async () => {
+  const called = new Set<string>()
+  for (const path of new Glob('src/**/*.lua').scanSync(ROOT)) {
+    const text = await Bun.file(join(ROOT, path)).text()
+    for (const [, name = ''] of text.matchAll(/\bcall\('([A-Z]+)'/g)) called.add(name.toLowerCase())
+  }
+  expect(called.size).toBeGreaterThan(30)
+  expect([...called].filter((name) => !COMMANDS.includes(name))).toEqual([])
 })
 
 test('checking Redis rights writes nothing', async () => {
