@@ -36,8 +36,10 @@ export function delayAtRandom(): void {
   const delay = () => (random() * ONE_IN < 1 ? Math.ceil(random() * MAX_DELAY_MS) : 0)
   const { setTimeout } = globalThis
   delayAnswers(delay, setTimeout)
+  // Bun marks the function while a test's own clock decides which timers are due.
+  const isFake = () => 'clock' in globalThis.setTimeout
   const late = (work: Parameters<typeof setTimeout>[0], milliseconds = 0, ...rest: unknown[]) =>
-    setTimeout(work, Number(milliseconds) + delay(), ...rest)
+    setTimeout(work, Number(milliseconds) + (isFake() ? 0 : delay()), ...rest)
   globalThis.setTimeout = Object.assign(late, setTimeout)
 }
 
