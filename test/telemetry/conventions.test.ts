@@ -45,8 +45,13 @@ beforeAll(async () => {
   world.gateway.upstream.respond(() => Response.json({ error: { message: 'no' } }, { status: 400 }))
   await (await world.post('/v1/chat/completions', BODY)).text()
   await until(() => world.receiver.spans.filter(({ kind }) => kind === 2).length === 4, 'all four requests')
-  const calls = () => world.receiver.metrics.get('gen_ai.client.operation.duration')?.points.length === 2
-  await until(calls, 'the metrics of the last request')
+  // An answer is counted once it is settled, which may be after the next call.
+  const { metrics } = world.receiver
+  const isComplete = () =>
+    metrics.get('gen_ai.client.operation.duration')?.points.length === 2 &&
+    metrics.get('gen_ai.client.token.usage')?.points.some(({ sum }) => sum === 20) === true &&
+    Object.keys(BUCKETS).every((name) => metrics.has(name))
+  await until(isComplete, 'the metrics of all requests')
 })
 afterAll(() => world.stop())
 
