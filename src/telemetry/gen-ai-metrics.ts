@@ -63,7 +63,8 @@ export function createGenAiMetrics(meter: Meter): GenAiMetrics {
       if (firstTokenMs === null) return
       firstToken.record(firstTokenMs / 1000, sold)
       const laterTokens = (usage?.output ?? 0) - 1
-      if (laterTokens > 0) perToken.record((durationMs - firstTokenMs) / 1000 / laterTokens, sold)
+      // The rounded time of the first token may exceed the duration. A histogram drops negative values.
+      if (laterTokens > 0) perToken.record(Math.max(0, durationMs - firstTokenMs) / 1000 / laterTokens, sold)
     },
   }
 }
